@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /// Minimal client of the HTTP API: text in, status and text out. Thread-safe.
 public final class Api {
     private static final HttpClient CLIENT = newClient();
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final URI server;
     private final String key;
@@ -141,7 +141,7 @@ public final class Api {
     }
 
     public HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(server.resolve(path)).timeout(PATIENCE).header("Authorization", "Bearer " + key);
+        return HttpRequest.newBuilder(server.resolve(path)).timeout(TIMEOUT).header("Authorization", "Bearer " + key);
     }
 
     public static Answer send(HttpRequest.Builder request) {

@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /// Machine with a connected guest, for contract tests. Thread-safe.
 public final class Box implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final Machine machine;
     private final Guest guest;
@@ -26,7 +26,7 @@ public final class Box implements AutoCloseable {
     public static Box connect(GuestLoop loop, Machine machine, String secret) {
         return new Box(
                 machine,
-                Guest.greet(loop, machine.id(), machine.connect(PATIENCE).channel(), secret));
+                Guest.greet(loop, machine.id(), machine.connect(TIMEOUT).channel(), secret));
     }
 
     public SandboxId id() {

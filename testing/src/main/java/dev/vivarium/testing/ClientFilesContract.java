@@ -47,7 +47,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void bytesComeBackAsTheyWent() throws Exception {
+    void bytesRoundTripUnchanged() throws Exception {
         byte[] bytes = new byte[3 * MIB + 17];
         new Random(7).nextBytes(bytes);
         Path file = Files.write(scratch.resolve("data.bin"), bytes);
@@ -65,7 +65,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void aStreamIsUploadedToItsEnd() {
+    void streamIsUploadedCompletely() {
         var box = sandbox();
         box.upload("words.txt", stream("one two three"));
 
@@ -73,7 +73,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void anUploadReplacesTheFileWhole() {
+    void uploadReplacesTheWholeFile() {
         var box = sandbox();
         box.upload("a.txt", stream("a long first version"));
         box.upload("a.txt", stream("short"));
@@ -92,7 +92,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void aDownloadThatFailsLeavesTheTargetAlone() throws Exception {
+    void failedDownloadKeepsTheTarget() throws Exception {
         Path target = Files.writeString(scratch.resolve("target"), "old");
 
         assertThat(failureOf(() -> sandbox().download("no-such-file", target)))
@@ -102,7 +102,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void everyNameIsListed() {
+    void everyFileNameIsListed() {
         var box = sandbox();
         var names = List.of("plain", "two words", "line\nbreak", "grüße", "sub/inner");
         names.forEach(name -> box.upload(name, stream(name)));
@@ -125,7 +125,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void pathsThatLeaveTheWorkspaceAreRefused() {
+    void pathsOutsideTheWorkspaceAreRejected() {
         var box = sandbox();
         box.execute("ln -s /etc outside");
 
@@ -136,7 +136,7 @@ public abstract class ClientFilesContract {
     }
 
     @Test
-    void aDirectoryIsNoFile() {
+    void directoriesAndFifosAreRejected() {
         var box = sandbox();
         box.execute("mkdir sub; mkfifo pipe");
 

@@ -36,7 +36,7 @@ public interface HostTracesContract {
     }
 
     @Test
-    default void theRemovalOfAPausedMachineLeavesNoTrace() {
+    default void removingAPausedMachineLeavesNoTrace() {
         try (var box = start()) {
             box.leave("sleep 1000");
             box.machine().pause();
@@ -46,7 +46,7 @@ public interface HostTracesContract {
     }
 
     @Test
-    default void aFailedStartLeavesNoTrace() {
+    default void failedStartLeavesNoTrace() {
         var id = ProviderContract.newId();
         var spec = new MachineSpec(
                 id, ProviderContract.SECRET, "no-such-image", ProviderContract.SMALL, ProviderContract.STORE);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /// A canary on the host detects escapes, not an error code.
 public abstract class IsolationContract extends LimitsContract {
     /// System calls of x86_64 that allow an escape or reach rarely tested parts of the kernel.
-    private static final Map<String, Integer> REFUSED = Map.ofEntries(
+    private static final Map<String, Integer> REJECTED = Map.ofEntries(
             Map.entry("ptrace", 101),
             Map.entry("ustat", 136),
             Map.entry("mount", 165),
@@ -69,7 +69,7 @@ public abstract class IsolationContract extends LimitsContract {
             """;
 
     @Test
-    void aCommandHasNoPrivileges() {
+    void commandHasNoPrivileges() {
         try (var box = start()) {
             var status = box.output("grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp|Uid):' /proc/self/status");
             assertThat(status.replaceAll("\\s+", " "))
@@ -86,7 +86,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void eachMachineHasUsersOfItsOwn() {
+    void eachMachineHasItsOwnUserIds() {
         try (var one = start();
                 var other = start()) {
             var range = one.output("cat /proc/self/uid_map").strip().split("\\s+");
@@ -99,7 +99,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void aFileOfTheHostIsOutOfReach() throws IOException {
+    void hostFilesAreUnreachable() throws IOException {
         var canary = Files.createTempFile(home, "canary", ".txt");
         Files.writeString(canary, "CANARY");
         try (var box = start()) {
@@ -115,7 +115,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void thereIsNoNetworkButTheLoopback() {
+    void onlyTheLoopbackInterfaceExists() {
         try (var box = start()) {
             assertThat(box.output("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"))
                     .isEqualTo("lo");
@@ -140,7 +140,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void whatTellsOfTheHostIsMasked() {
+    void hostInformationIsMasked() {
         try (var box = start()) {
             for (var name : MASKED) {
                 assertThat(box.run("head -c 100 /proc/" + name).stdout())
@@ -153,7 +153,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void theKernelsSettingsCannotBeChanged() {
+    void kernelSettingsCannotBeChanged() {
         try (var box = start()) {
             for (var name :
                     List.of("sys/kernel/core_pattern", "sys/kernel/modprobe", "sysrq-trigger", "1/oom_score_adj")) {
@@ -165,9 +165,9 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void dangerousSystemCallsAreRefused() {
+    void dangerousSystemCallsAreRejected() {
         try (var box = start()) {
-            REFUSED.forEach((name, number) -> assertThat(
+            REJECTED.forEach((name, number) -> assertThat(
                             box.output("perl -e 'print syscall(%d, 0, 0, 0, 0, 0) == -1 ? 0 + $! : \"allowed\"'"
                                     .formatted(number)))
                     .as(name)
@@ -176,7 +176,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void onlyOrdinarySocketsAreAllowed() {
+    void onlyCommonSocketTypesAreAllowed() {
         try (var box = start()) {
             for (int family : new int[] {17, 31, 38, 40}) {
                 assertThat(box.output("perl -e 'socket($s, %d, 1, 0) and print \"allowed\"'".formatted(family)))
@@ -194,16 +194,16 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void theOldEntryIntoTheKernelIsShut() {
+    void legacySystemCallEntryIsBlocked() {
         try (var box = start()) {
-            box.run("echo " + Base64.getEncoder().encodeToString(oldEntryProgram())
+            box.run("echo " + Base64.getEncoder().encodeToString(legacySystemCallProgram())
                     + " | base64 -d > old; chmod +x old");
             assertThat(box.run("./old").exitCode()).isNotZero();
         }
     }
 
     /// Returns an ELF program that calls `getpid` by `int 0x80` and then exits with zero.
-    private static byte[] oldEntryProgram() {
+    private static byte[] legacySystemCallProgram() {
         byte[] code = {
             (byte) 0xb8, 20, 0, 0, 0, (byte) 0xcd, (byte) 0x80, (byte) 0xb8, 60, 0, 0, 0, 0x31, (byte) 0xff, 0x0f, 0x05
         };
@@ -228,7 +228,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void theGuestCannotBeHarmedOrRead() {
+    void guestCannotBeKilledOrRead() {
         try (var box = start()) {
             box.run("kill -9 1; kill -9 -1");
             assertThat(box.machine().isAlive()).isTrue();
@@ -240,7 +240,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void theWireIsOutOfReach() {
+    void guestSocketIsUnreachable() {
         try (var box = start()) {
             assertThat(box.output("ls /run/vivarium")).contains("Permission denied");
             assertThat(box.run("echo x > /run/vivarium/s").exitCode()).isNotZero();
@@ -249,7 +249,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void aCommandInheritsNothingButItsStreams() {
+    void commandInheritsOnlyItsStandardStreams() {
         try (var box = start()) {
             assertThat(box.output(
                             "perl -e 'opendir D, \"/proc/self/fd\"; print join \" \", sort grep /\\d/, readdir D'"))
@@ -259,7 +259,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void devicesAreThePlatformsAndNoOthersCanBeMade() {
+    void onlyStandardDevicesExistAndNoneCanBeCreated() {
         try (var box = start()) {
             var present = List.of(box.output("ls /dev").split("\\s+"));
             assertThat(present).contains("null", "zero", "urandom", "pts", "shm", "tty");
@@ -271,7 +271,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void whatNoCgroupBoundsIsBoundedForEachProcess() {
+    void resourcesWithoutACgroupAreLimitedPerProcess() {
         try (var box = start()) {
             assertThat(box.output("for limit in c n l i r e; do ulimit -H$limit; done"))
                     .isEqualTo("0\n4096\n64\n4096\n0\n0");
@@ -279,27 +279,27 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void watchesAreCountedForEachMachine() throws IOException {
+    void inotifyInstancesAreLimitedPerMachine() throws IOException {
         try (var greedy = start();
-                var modest = start()) {
+                var other = start()) {
             assertThat(greedy.output(HOLD_ALL_WATCHES)).isNotEmpty();
-            assertThat(modest.output(ONE_WATCH)).isEqualTo("open");
+            assertThat(other.output(ONE_WATCH)).isEqualTo("open");
             FileSystems.getDefault().newWatchService().close();
         }
     }
 
     @Test
-    void terminalsAreBoundedForEachMachine() {
+    void terminalsAreLimitedPerMachine() {
         try (var greedy = start();
-                var modest = start()) {
+                var other = start()) {
             assertThat(Integer.parseInt(greedy.output(HOLD_ALL_TERMINALS))).isLessThanOrEqualTo(64);
-            assertThat(modest.output("perl -e 'print open($h, \"+<\", \"/dev/ptmx\") ? \"open\" : $!'"))
+            assertThat(other.output("perl -e 'print open($h, \"+<\", \"/dev/ptmx\") ? \"open\" : $!'"))
                     .isEqualTo("open");
         }
     }
 
     @Test
-    void nobodyInsideWritesWhereTheHostListens() throws IOException {
+    void sandboxCannotWriteToTheSocketDirectory() throws IOException {
         try (var box = start()) {
             var wire = home.resolve("run").resolve(box.id().value()).resolve("wire");
             assertThat(Files.getAttribute(wire, "unix:uid")).isEqualTo(0);
@@ -309,7 +309,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void theHostNameIsTheMachines() {
+    void hostNameIsTheMachineId() {
         try (var box = start()) {
             assertThat(box.output("cat /proc/sys/kernel/hostname"))
                     .isEqualTo(box.id().value());
@@ -317,7 +317,7 @@ public abstract class IsolationContract extends LimitsContract {
     }
 
     @Test
-    void theDirectoriesOnTheHostAreRootsAlone() throws IOException {
+    void hostDirectoriesAreOwnerOnly() throws IOException {
         start().close();
         for (var name : List.of("run", "disks", "images")) {
             var mode = Files.getPosixFilePermissions(home.resolve(Path.of(name)));

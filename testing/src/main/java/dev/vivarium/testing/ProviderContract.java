@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 public abstract class ProviderContract {
     protected static final String SECRET = "a secret of the test";
     protected static final StoreId STORE = new StoreId("0123456789abcdef");
-    protected static final Duration PATIENCE = Duration.ofSeconds(60);
+    protected static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final long MIB = 1024 * 1024;
     protected static final Limits SMALL = new Limits(128 * MIB, 1, 64, 64 * MIB);
 
@@ -51,7 +51,7 @@ public abstract class ProviderContract {
     protected abstract Provider open(Path home, GuestPrograms programs);
 
     /// Number of machines that a test starts at once.
-    protected int crowd() {
+    protected int concurrentMachines() {
         return 20;
     }
 
@@ -99,7 +99,7 @@ public abstract class ProviderContract {
     }
 
     protected Box adopt(SandboxId id) {
-        return Box.connect(loop, provider.adopt(id, PATIENCE).orElseThrow(), SECRET);
+        return Box.connect(loop, provider.adopt(id, TIMEOUT).orElseThrow(), SECRET);
     }
 
     /// Opens another provider object on the same home, as after a crash of the server.
@@ -120,7 +120,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void theGuestComesBackWhenTheStreamBreaks() {
+    void guestReconnectsAfterTheStreamBreaks() {
         var box = start();
         box.leave("echo still here > note");
         box.close();
@@ -131,7 +131,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void filesOutliveARemovalThatKeepsTheDisk() {
+    void filesSurviveARemovalThatKeepsTheDisk() {
         var id = newId();
         try (var box = start(id)) {
             box.run("mkdir -p deep/er && echo kept > deep/er/file && chmod 750 deep/er");
@@ -144,7 +144,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void aMachineAndItsDiskCarryTheIdOfTheirStore() {
+    void machineAndDiskRecordTheIdOfTheirStore() {
         var id = newId();
         start(id).close();
         var inventory = provider.inventory();
@@ -159,11 +159,13 @@ public abstract class ProviderContract {
         assertThat(inventory.trace(id).store()).contains(STORE);
 
         start(id).close();
-        assertThat(inventory.trace(id).isUnused()).as("its disk is not new").isFalse();
+        assertThat(inventory.trace(id).isUnused())
+                .as("the disk was used before")
+                .isFalse();
     }
 
     @Test
-    void aDiskThatWasSetAsideComesBackWithItsFilesAndItsLabel() {
+    void orphanDiskIsRestoredWithItsFilesAndLabel() {
         var id = newId();
         var label = new Label(new StoreId("fedcba9876543210"), Map.of("thread", "t = 1\nü"));
         try (var box = start(id)) {
@@ -186,7 +188,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void anErasedDiskIsGone() {
+    void erasedDiskLosesItsFiles() {
         var id = newId();
         try (var box = start(id)) {
             box.run("echo gone > file");
@@ -198,7 +200,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void pauseStopsEveryProcessAndResumeLetsThemGoOn() {
+    void pauseStopsEveryProcessUntilResume() {
         try (var box = start()) {
             box.leave("while :; do :; done");
             await().until(() -> box.machine().usage().cpu().compareTo(Duration.ofMillis(50)) > 0);
@@ -213,7 +215,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void pausingAndResumingTwiceIsFine() {
+    void pauseAndResumeAreIdempotent() {
         try (var box = start()) {
             box.machine().pause();
             box.machine().pause();
@@ -234,7 +236,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void aMachineOutlivesItsProvider() {
+    void machineSurvivesARestartOfItsProvider() {
         var id = newId();
         var box = start(id);
         box.leave("echo $$ > pid; exec sleep 1000");
@@ -247,7 +249,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void aMachineThatIsNotThereIsNotAdopted() {
+    void unknownMachineIsNotAdopted() {
         assertThat(provider.adopt(newId(), Duration.ZERO)).isEmpty();
     }
 
@@ -262,7 +264,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void removingTwiceOrAStrangerIsFine() {
+    void removeIsIdempotentAndIgnoresUnknownIds() {
         var id = start().id();
         provider.remove(id, Disk.ERASE);
         provider.remove(id, Disk.ERASE);
@@ -279,7 +281,7 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void aMachineThatRunsIsNotStartedAgain() {
+    void runningMachineIsNotStartedAgain() {
         try (var box = start()) {
             assertThatThrownBy(() -> provider.start(spec(box.id()))).hasMessageContaining("runs already");
             assertThat(box.output("echo unharmed")).isEqualTo("unharmed");
@@ -287,26 +289,26 @@ public abstract class ProviderContract {
     }
 
     @Test
-    void aGuestThatEndsIsNoticed() {
+    void exitOfTheGuestIsDetected() {
         var box = start();
         box.guest().shutdown();
         await().until(() -> !box.machine().isAlive());
-        assertThatThrownBy(() -> box.machine().connect(PATIENCE))
+        assertThatThrownBy(() -> box.machine().connect(TIMEOUT))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("its init has ended");
         assertThat(provider.adopt(box.id(), Duration.ZERO)).isEmpty();
     }
 
     @Test
-    void theWrongSecretIsRefused() {
+    void wrongSecretIsRejected() {
         var machine = provider.start(spec(newId()));
         assertThatThrownBy(() -> Box.connect(loop, machine, "another")).isInstanceOf(SandboxException.class);
     }
 
     @Test
-    void manyStartAtOnceAndKeepApart() throws Exception {
+    void concurrentMachinesAreIsolated() throws Exception {
         try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
-            var starts = IntStream.range(0, crowd())
+            var starts = IntStream.range(0, concurrentMachines())
                     .mapToObj(number -> (Callable<String>) () -> {
                         try (var box = start()) {
                             box.run("echo " + number + " > number");
@@ -318,6 +320,6 @@ public abstract class ProviderContract {
                 assertThat(result.get()).matches("(\\d+) 1 of \\1");
             }
         }
-        assertThat(provider.survivors()).hasSize(crowd());
+        assertThat(provider.survivors()).hasSize(concurrentMachines());
     }
 }

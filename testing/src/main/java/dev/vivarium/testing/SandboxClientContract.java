@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 public abstract class SandboxClientContract extends ClientFilesContract {
     private static final int MIB = 1024 * 1024;
 
-    /// Long enough for a shell to start and to write a line on a busy machine.
+    /// Long enough for a shell to start and write a line on a busy host.
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     @Test
@@ -46,7 +46,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void filesOfOneCommandAreThereForTheNext() {
+    void filesPersistBetweenCommands() {
         var box = sandbox();
         box.execute("echo kept > note.txt");
 
@@ -106,7 +106,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void lookingForAThreadMakesNothing() {
+    void findCreatesNoSandbox() {
         String thread = newThread();
 
         assertThat(client().find(thread)).isEmpty();
@@ -116,7 +116,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void aTimeLimitIsAResultThatKeepsTheOutput() {
+    void timeoutIsAResultThatKeepsTheOutput() {
         ExecResult result = sandbox().execute("echo before; sleep 300", LIMIT);
 
         assertThat(result.exitCode()).isEqualTo(124);
@@ -125,7 +125,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void aCommandThatFallsSilentIsEnded() {
+    void silentCommandIsKilledAfterTheIdleTimeout() {
         var options = ExecOptions.STANDARD.withIdleTimeout(LIMIT);
         ExecResult result = sandbox().execute("echo before; sleep 300", options);
 
@@ -135,7 +135,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void environmentAndDirectoryAreTheCommandsOwn() {
+    void environmentAndDirectoryApplyToOneCommand() {
         var box = sandbox();
         box.execute("mkdir sub");
         var options = ExecOptions.STANDARD.withDirectory("sub").withEnv(Map.of("GREETING", "grüße 'dich'"));
@@ -151,7 +151,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void outputBeyondTheLimitIsCutAndSaysSo() {
+    void outputBeyondTheLimitIsTruncatedAndFlagged() {
         ExecResult result = sandbox().execute("head -c 11534336 /dev/zero | tr '\\0' x");
 
         assertThat(result.exitCode()).isZero();
@@ -175,7 +175,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void outputComesWhileTheCommandRuns() {
+    void outputArrivesWhileTheCommandRuns() {
         var box = sandbox();
         try (Run run = box.start("echo ready; until [ -e go ]; do sleep 0.02; done; echo gone >&2; exit 4")) {
             assertThat(run.next()).isInstanceOf(ExecEvent.Started.class);
@@ -194,7 +194,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void closingARunKillsTheCommandAndWhatItStarted() {
+    void closingARunKillsTheProcessTree() {
         var box = sandbox();
         try (Run run = box.start("sleep 301 & echo $! > child; echo $$ > parent; echo ready; wait")) {
             run.next();
@@ -204,7 +204,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anInterruptedCallEndsAtOnceAndKeepsTheFlag() throws Exception {
+    void interruptedCallEndsAndKeepsTheInterruptFlag() throws Exception {
         var box = sandbox();
         var thrown = new AtomicReference<Throwable>();
         var flag = new AtomicReference<Boolean>();
@@ -221,7 +221,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anInterruptedReaderOfARunKillsTheCommandByClosingIt() throws Exception {
+    void interruptedRunKillsTheCommandOnClose() throws Exception {
         var box = sandbox();
         var ready = new CountDownLatch(1);
         var thrown = new AtomicReference<Throwable>();
@@ -243,18 +243,18 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anExpiredSandboxIsMadeAnewOnceAndTheCallerHears() {
+    void expiredSandboxIsRecreatedOnceAndTheListenerIsCalled() {
         var box = sandbox();
         var before = box.session();
-        var news = new ArrayList<Recreated>();
-        box.onRecreated(news::add);
+        var recreations = new ArrayList<Recreated>();
+        box.onRecreated(recreations::add);
         box.execute("echo old > note.txt");
         expire(box);
 
         assertThat(box.execute("ls").stdout()).isEmpty();
 
         assertThat(box.recreations()).isOne();
-        assertThat(news).singleElement().satisfies(recreated -> {
+        assertThat(recreations).singleElement().satisfies(recreated -> {
             assertThat(recreated.lost()).isEqualTo(before);
             assertThat(recreated.now()).isEqualTo(box.session());
             assertThat(recreated.why().id()).isEqualTo(before.id().value());
@@ -263,7 +263,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void streamsUploadsAndListingsGoOnInANewSandboxToo() {
+    void streamsUploadsAndListingsRecreateTheSandbox() {
         var box = sandbox();
         expire(box);
         try (Run run = box.start("true")) {
@@ -277,7 +277,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void aCallerMayRefuseANewSandbox() {
+    void callerCanDisableRecreation() {
         var box = sandbox();
         String id = box.id().value();
         expire(box);
@@ -291,7 +291,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void readingAFileOfAnExpiredSandboxSaysThatItIsGone() {
+    void readingAFileOfAnExpiredSandboxFails() {
         var box = sandbox();
         box.upload("a", stream("a"));
         expire(box);
@@ -300,7 +300,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void workersThatNoticeAtOnceShareOneNewSandbox() throws Exception {
+    void concurrentCallsRecreateTheSandboxOnce() throws Exception {
         var box = sandbox();
         expire(box);
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -316,7 +316,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anEndedHandleMakesNoNewSandbox() {
+    void endedHandleDoesNotRecreateTheSandbox() {
         var box = sandbox();
         box.end();
         box.end();
@@ -326,23 +326,23 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void aPolicyRefusesBeforeAnythingIsSent() {
+    void policyRejectsCommandsBeforeSending() {
         var box = sandbox();
-        var careful = client().withPolicy(CommandPolicy.of(CommandPolicy.Mode.ALLOWLIST))
+        var restricted = client().withPolicy(CommandPolicy.of(CommandPolicy.Mode.ALLOWLIST))
                 .sandbox("alice", box.thread().value());
 
-        assertThat(failureOf(() -> careful.execute("echo x > made; rm made")))
+        assertThat(failureOf(() -> restricted.execute("echo x > made; rm made")))
                 .isInstanceOfSatisfying(Failure.PolicyRefused.class, refused -> {
                     assertThat(refused.command()).isEqualTo("echo x > made; rm made");
                     assertThat(refused.forbiddenPattern()).contains("\\brm\\b");
                 });
-        assertThat(failureOf(() -> careful.start("nonsense"))).isInstanceOf(Failure.PolicyRefused.class);
-        assertThat(failureOf(() -> careful.execute("ls", ExecOptions.STANDARD.withEnv(Map.of("PATH", ".")))))
+        assertThat(failureOf(() -> restricted.start("nonsense"))).isInstanceOf(Failure.PolicyRefused.class);
+        assertThat(failureOf(() -> restricted.execute("ls", ExecOptions.STANDARD.withEnv(Map.of("PATH", ".")))))
                 .isInstanceOfSatisfying(
                         Failure.InvalidRequest.class,
                         refused -> assertThat(refused.field()).isEqualTo("env.PATH"));
         assertThat(box.list().entries()).isEmpty();
-        assertThat(careful.execute("echo fine | wc -w").stdout().strip()).isEqualTo("1");
+        assertThat(restricted.execute("echo fine | wc -w").stdout().strip()).isEqualTo("1");
     }
 
     @Test
@@ -353,7 +353,7 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void namesThatAreNoneAreRefused() {
+    void invalidNamesAreRejected() {
         assertThat(failureOf(() -> client().sandbox("", "t"))).isInstanceOf(Failure.InvalidRequest.class);
         assertThat(failureOf(() -> client().sandbox("alice", "a\nb"))).isInstanceOf(Failure.InvalidRequest.class);
     }

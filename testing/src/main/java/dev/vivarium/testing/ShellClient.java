@@ -5,7 +5,7 @@ import dev.vivarium.json.JsonFields;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
-/// Minimal WebSocket client of a shell. Confined to one worker, except [#type].
+/// Minimal WebSocket client of a shell. Confined to one thread, except [#type].
 public final class ShellClient implements AutoCloseable {
     private final TestSocket socket;
     private final StringBuilder screen = new StringBuilder();
@@ -105,7 +105,7 @@ public final class ShellClient implements AutoCloseable {
     }
 
     public JsonFields next() {
-        String text = socket.next().orElseThrow(() -> new AssertionError("nothing came; the screen: " + screen));
+        String text = socket.next().orElseThrow(() -> new AssertionError("no message arrived; screen: " + screen));
         if (text.isEmpty()) {
             throw new AssertionError("closed with " + socket.awaitClose() + "; the screen: " + screen);
         }

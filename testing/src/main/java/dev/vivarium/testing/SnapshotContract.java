@@ -16,7 +16,7 @@ import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 
 /// Contract of a provider that keeps snapshots.
-@NullUnmarked // As its parent.
+@NullUnmarked // JUnit sets the fields up before each test, not the constructor.
 public abstract class SnapshotContract extends ProviderContract {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int MIB = 1024 * 1024;
@@ -48,7 +48,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aSnapshotHasTheFilesAsTheyWere() {
+    void snapshotKeepsTheFilesOfItsMoment() {
         try (var box = start()) {
             box.run("mkdir -m 750 deep && echo before > deep/file && ln -s deep/file link && chmod 640 deep/file");
             var snapshot = save(box);
@@ -62,7 +62,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aSnapshotCarriesItsLabelAndComesBackFromOrphans() {
+    void orphanSnapshotIsRestoredWithItsLabel() {
         var snapshot = saveOf("echo kept > file");
         var label = new Label(STORE, Map.of("name", "first"));
         var inventory = provider().inventory();
@@ -82,7 +82,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void forksNeverSeeEachOthersWrites() {
+    void forksAreIsolatedFromEachOther() {
         var snapshot = saveOf("echo origin > file");
         try (var one = fork(snapshot);
                 var two = fork(snapshot)) {
@@ -110,7 +110,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void theDiskOfAMachineIsReplacedByASnapshot() {
+    void snapshotReplacesTheDiskOfAStoppedMachine() {
         SandboxId id;
         SnapshotId snapshot;
         try (var box = start()) {
@@ -130,7 +130,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aSnapshotOutlivesItsMachineAndTheProvider() {
+    void snapshotSurvivesItsMachineAndAProviderRestart() {
         var box = start();
         box.run("echo kept > file");
         var snapshot = save(box);
@@ -143,7 +143,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aForkThatRunsOutlivesTheProvider() {
+    void runningForkSurvivesAProviderRestart() {
         var snapshot = saveOf("echo origin > file");
         var fork = fork(snapshot);
         fork.run("echo mine > file");
@@ -161,7 +161,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aMachineThatDoesNotRunCanBeSaved() {
+    void stoppedMachineCanBeSaved() {
         var box = start();
         box.run("echo asleep > file");
         provider().remove(box.id(), Disk.KEEP);
@@ -173,7 +173,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aDeletedSnapshotIsGoneAndItsForksStay() {
+    void forksSurviveTheDeletionOfTheirSnapshot() {
         var snapshot = saveOf("echo kept > file");
         try (var fork = fork(snapshot)) {
             provider().deleteSnapshot(snapshot);
@@ -189,7 +189,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aSnapshotKnowsHowMuchItsFilesTake() {
+    void snapshotReportsItsSize() {
         try (var box = start()) {
             box.run("head -c 5242880 /dev/urandom > file");
             box.machine().pause();
@@ -199,7 +199,7 @@ public abstract class SnapshotContract extends ProviderContract {
     }
 
     @Test
-    void aStrangerHasNothingToSave() {
+    void unknownMachineCannotBeSaved() {
         var snapshot = newSnapshot();
         assertThatThrownBy(() -> provider().snapshot(newId(), snapshot)).isInstanceOf(SandboxException.class);
         assertThat(provider().snapshots()).isEmpty();

@@ -117,8 +117,8 @@ public final class TestServer implements AutoCloseable {
         return config.withRates(config.rates().withNanos(() -> 0));
     }
 
-    /// Allows clients to pause before they authenticate, as they do on a busy machine.
-    private static Config patient(Config config) {
+    /// Gives clients a minute to authenticate, because a busy host is slow.
+    private static Config withLongIntroduction(Config config) {
         return config.withWatch(config.watch().withIntroduction(Duration.ofMinutes(1)));
     }
 
@@ -140,7 +140,7 @@ public final class TestServer implements AutoCloseable {
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));
             }
-            var config = patient(Config.of(Settings.read(all, Map.of(), home)));
+            var config = withLongIntroduction(Config.of(Settings.read(all, Map.of(), home)));
             return new TestServer(home, opener, change.apply(config), pages);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -183,7 +183,7 @@ public final class TestServer implements AutoCloseable {
     /// Issues a token for a sandbox, with the standing of its owner.
     public String token(String sandbox, Scope... scopes) {
         var info = sandboxes().require(new SandboxId(sandbox)).info();
-        var wanted = new TokenRequest(
+        var request = new TokenRequest(
                 info.user(),
                 Grant.Standing.OWNER,
                 info.id(),
@@ -191,7 +191,7 @@ public final class TestServer implements AutoCloseable {
                 Scopes.of(scopes),
                 TokenRequest.MAX_TTL,
                 List.of());
-        return server.tokens().issue(wanted).token();
+        return server.tokens().issue(request).token();
     }
 
     /// Issues a token for the process inside a sandbox, for a random task without a run.

@@ -24,9 +24,9 @@ import org.eclipse.jetty.websocket.client.WebSocketClient;
 /// directly after the handshake.
 final class TestSocket implements AutoCloseable {
     private static final WebSocketClient CLIENT = newClient();
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int LARGEST = 1 << 24;
-    private static final int MOST = 10_000;
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final int MAX_MESSAGE_BYTES = 1 << 24;
+    private static final int MAX_CONNECTIONS = 10_000;
 
     private final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final CompletableFuture<Integer> closed = new CompletableFuture<>();
@@ -40,7 +40,7 @@ final class TestSocket implements AutoCloseable {
             request.setHeader(headers[i], headers[i + 1]);
         }
         try {
-            session = CLIENT.connect(new Ears(), request).join();
+            session = CLIENT.connect(new Listener(), request).join();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -52,11 +52,11 @@ final class TestSocket implements AutoCloseable {
         threads.setDaemon(true);
         var http = new HttpClient();
         http.setExecutor(threads);
-        http.setMaxConnectionsPerDestination(MOST);
+        http.setMaxConnectionsPerDestination(MAX_CONNECTIONS);
         var client = new WebSocketClient(http);
         client.setIdleTimeout(Duration.ZERO);
-        client.setMaxFrameSize(LARGEST);
-        client.setMaxTextMessageSize(LARGEST);
+        client.setMaxFrameSize(MAX_MESSAGE_BYTES);
+        client.setMaxTextMessageSize(MAX_MESSAGE_BYTES);
         LifeCycle.start(client);
         return client;
     }
@@ -88,7 +88,7 @@ final class TestSocket implements AutoCloseable {
     /// Returns the next message, or an empty text after the server disconnected. Returns nothing after the timeout.
     Optional<String> next() {
         try {
-            return Optional.ofNullable(messages.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+            return Optional.ofNullable(messages.poll(TIMEOUT.toSeconds(), TimeUnit.SECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
@@ -102,7 +102,7 @@ final class TestSocket implements AutoCloseable {
 
     /// Waits until the server closes the socket, and returns the close code.
     int awaitClose() {
-        return closed.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+        return closed.orTimeout(TIMEOUT.toSeconds(), TimeUnit.SECONDS).join();
     }
 
     /// Closes the connection without a close frame.
@@ -112,8 +112,8 @@ final class TestSocket implements AutoCloseable {
     }
 
     /// Listener for Jetty.
-    public final class Ears implements Session.Listener {
-        private Ears() {}
+    public final class Listener implements Session.Listener {
+        private Listener() {}
 
         /// Overridden, because the default requests a first message.
         @Override

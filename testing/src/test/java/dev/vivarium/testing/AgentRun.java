@@ -12,9 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-/// A run of the real worker with the runtime `command`, and what a test asks of it.
+/// A run of the real worker with the runtime `command`.
 final class AgentRun {
-    static final String ALL = "/api/v1/sandboxes";
+    static final String SANDBOXES = "/api/v1/sandboxes";
 
     private final TestServer server;
     private final JsonFields spawned;
@@ -24,9 +24,9 @@ final class AgentRun {
         this.spawned = spawned;
     }
 
-    /// Starts a shell script as an agent. `more` are more fields of the request.
+    /// Starts a shell script as an agent. `more` holds more fields of the request.
     static AgentRun of(TestServer server, String script, String more) {
-        var answer = server.api().post(ALL, body(script, more));
+        var answer = server.api().post(SANDBOXES, body(script, more));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return new AgentRun(server, answer.json());
     }
@@ -35,7 +35,7 @@ final class AgentRun {
         return of(server, script, "");
     }
 
-    /// The body of a request for a shell script as an agent.
+    /// Body of a request that starts a shell script as an agent.
     static String body(String script, String more) {
         String fields = new String(
                 Json.bytes(out -> {
@@ -63,9 +63,8 @@ final class AgentRun {
         return spawned;
     }
 
-    /// The path of the sandbox.
     String path() {
-        return ALL + "/" + id();
+        return SANDBOXES + "/" + id();
     }
 
     JsonFields sandbox() {
@@ -76,7 +75,7 @@ final class AgentRun {
         return sandbox().object("run");
     }
 
-    /// All events whose type begins so, as text.
+    /// All events whose type starts with `type`, as text.
     String events(String type) {
         return server.api().get(path() + "/events?limit=1000&type=" + type).text();
     }
@@ -91,7 +90,7 @@ final class AgentRun {
                 .untilAsserted(() -> assertThat(events(type)).contains("\"" + type + "\""));
     }
 
-    /// The API with a token like that of the worker.
+    /// The API with a worker token of this run.
     Api worker() {
         return server.api().with(token(Audience.WORKER));
     }
@@ -100,7 +99,7 @@ final class AgentRun {
         return server.workerToken(id(), new TaskId(task()), audience);
     }
 
-    /// Sends JSON by this method, with an `Idempotency-Key` unless it is empty.
+    /// Sends JSON with this method, and with an `Idempotency-Key` unless the key is empty.
     static Api.Answer send(Api api, String method, String path, String json, String key) {
         var request = api.request(path).header("Content-Type", "application/json");
         if (!key.isEmpty()) {

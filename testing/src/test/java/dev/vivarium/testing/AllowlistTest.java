@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Behind a list of allowed commands, a listed name runs the system's program of that name and nothing else.
+/// With a command allow-list, a listed name runs only the system program of that name.
 @Timeout(120)
 class AllowlistTest {
     private static final String MARK = "hijacked-4711";
@@ -55,18 +55,18 @@ class AllowlistTest {
                 "EDITOR",
                 "VISUAL"
             })
-    void aVariableThatChangesWhatRunsIsRefusedByName(String name) {
+    void variablesThatAffectExecutionAreRejectedByName(String name) {
         String env = "\"env\":{\"" + name + "\":\"/workspace\"}";
         String exec = "/sandboxes/" + session + "/exec";
 
-        refused(api.post("/execute", Api.command(session, "ls", env)), 400, name);
-        refused(api.post(exec, "{\"command\":\"ls\"," + env + "}"), 400, name);
-        refused(api.post(exec, "{\"command\":[\"ls\"],\"detach\":true," + env + "}"), 400, name);
-        refused(
+        assertRejected(api.post("/execute", Api.command(session, "ls", env)), 400, name);
+        assertRejected(api.post(exec, "{\"command\":\"ls\"," + env + "}"), 400, name);
+        assertRejected(api.post(exec, "{\"command\":[\"ls\"],\"detach\":true," + env + "}"), 400, name);
+        assertRejected(
                 api.post("/create_session", "{\"user_id\":\"u\",\"thread_id\":\"" + Api.thread() + "\"," + env + "}"),
                 400,
                 name);
-        refused(
+        assertRejected(
                 api.post(
                         "/api/v1/sandboxes",
                         "{\"task\":{\"title\":\"x\"},\"runtime\":\"command\",\"command\":[\"true\"],\"thread_id\":\""
@@ -76,7 +76,7 @@ class AllowlistTest {
     }
 
     @Test
-    void otherVariablesAreTaken() {
+    void otherVariablesAreAccepted() {
         var answer = api.post("/execute", Api.command(session, "date +%Z", "\"env\":{\"TZ\":\"UTC\"}"));
 
         assertThat(answer.json().string("stdout")).isEqualTo("UTC\n");
@@ -100,8 +100,8 @@ class AllowlistTest {
                 "exec ./ls",
                 ". ./ls"
             })
-    void aNameIsReadInNoOtherWay(String line) {
-        impostor();
+    void otherFormsOfAListedNameAreRejected(String line) {
+        uploadImpostor();
 
         var answer = api.post("/execute", Api.command(session, line));
 
@@ -111,7 +111,7 @@ class AllowlistTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"\"ls\"", "[\"ls\"]"})
-    void theSystemsProgramRunsThoughASandboxWasCreatedWithAnotherPath(String command) {
+    void systemProgramRunsDespiteAStoredPath(String command) {
         try (var server = TestServer.start("--command-policy", "allowlist")) {
             String id = server.api().session();
             upload(server.api(), id, "ls");
@@ -131,10 +131,10 @@ class AllowlistTest {
         }
     }
 
-    /// Bash reads it when it takes its caller for `sshd`.
+    /// Bash reads `.bashrc` if it takes its parent process for `sshd`.
     @ParameterizedTest
     @ValueSource(strings = {"", ",\"stdin\":\"x\""})
-    void noStartUpFileOfTheWorkspaceIsRead(String more) {
+    void startupFilesOfTheWorkspaceAreNotRead(String more) {
         assertThat(api.upload(session, ".bashrc", "echo " + MARK + "\n").status())
                 .isEqualTo(200);
         String env = "\"env\":{\"SSH_CLIENT\":\"::1 1 22\",\"SHLVL\":\"0\"}" + more;
@@ -145,7 +145,7 @@ class AllowlistTest {
     }
 
     @Test
-    void theLineIsInTheLogAsItWasSent() {
+    void commandIsLoggedAsSent() {
         api.execute(session, "echo as sent");
 
         await().until(() -> api.get("/api/v1/sandboxes/" + session + "/events?type=command.")
@@ -158,11 +158,11 @@ class AllowlistTest {
         try (var server = TestServer.start("--command-policy", "allowlist", "--allowed-commands", "")) {
             var answer = server.api().post("/execute", Api.command(server.api().session(), "ls"));
 
-            refused(answer, 400, "Allowed: nothing");
+            assertRejected(answer, 400, "Allowed: nothing");
         }
     }
 
-    private void impostor() {
+    private void uploadImpostor() {
         upload(api, session, "ls");
     }
 
@@ -174,7 +174,7 @@ class AllowlistTest {
         assertThat(Api.send(mode).status()).isLessThan(300);
     }
 
-    private static void refused(Api.Answer answer, int status, String word) {
+    private static void assertRejected(Api.Answer answer, int status, String word) {
         assertThat(answer.status()).as(answer.text()).isEqualTo(status);
         assertThat(answer.text()).contains(word);
     }

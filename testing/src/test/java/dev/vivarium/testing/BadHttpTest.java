@@ -56,7 +56,7 @@ class BadHttpTest {
 
     @ParameterizedTest
     @MethodSource("badBodies")
-    void aBadBodyIsAProblemThatNamesTheField(String route, String body) {
+    void invalidBodyIsAProblemThatNamesTheField(String route, String body) {
         var answer = api.post(route, body);
 
         assertThat(answer.status()).isEqualTo(400);
@@ -66,7 +66,7 @@ class BadHttpTest {
 
     @ParameterizedTest
     @MethodSource("jsonRoutes")
-    void bytesThatAreNotUtf8AreRefused(String route) {
+    void bodyThatIsNotUtf8IsRejected(String route) {
         byte[] latin = "{\"session_id\":\"caf\u00e9\"}".getBytes(StandardCharsets.ISO_8859_1);
 
         assertThat(api.post(route, "application/json", BodyPublishers.ofByteArray(latin))
@@ -76,24 +76,24 @@ class BadHttpTest {
 
     @ParameterizedTest
     @MethodSource("jsonRoutes")
-    void aBodyThatIsTooLargeIsRefused(String route) {
+    void oversizedBodyIsRejected(String route) {
         String huge = "{\"session_id\":\"" + "x".repeat(1024 * 1024) + "\"}";
 
-        var announced = api.post(route, huge);
+        var withLength = api.post(route, huge);
         var chunked = api.post(
                 route,
                 "application/json",
                 BodyPublishers.ofInputStream(
                         () -> new java.io.ByteArrayInputStream(huge.getBytes(StandardCharsets.UTF_8))));
 
-        assertThat(announced.status()).isEqualTo(413);
+        assertThat(withLength.status()).isEqualTo(413);
         assertThat(chunked.status()).isEqualTo(413);
-        assertProblem(announced);
+        assertProblem(withLength);
     }
 
     @ParameterizedTest
     @MethodSource("jsonRoutes")
-    void anotherMediaTypeIsRefused(String route) {
+    void unsupportedMediaTypeIsRejected(String route) {
         assertThat(api.post(route, "text/plain", BodyPublishers.ofString("{}")).status())
                 .isEqualTo(415);
     }
@@ -111,7 +111,7 @@ class BadHttpTest {
                 "/list_files?session_id=x&recursive=maybe",
                 "/health?x=%"
             })
-    void aBadQueryIsRefused(String path) throws IOException {
+    void invalidQueryIsRejected(String path) throws IOException {
         String answer = raw("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + key() + "\r\n");
 
         assertThat(answer).startsWith("HTTP/1.1 400 ").contains("\"error\"");
@@ -131,7 +131,7 @@ class BadHttpTest {
                 "/%68ealth",
                 "/health%2f..%2fexecute"
             })
-    void whoHasNoKeyLearnsNothing(String path) throws IOException {
+    void requestWithoutAKeyIsUnauthorized(String path) throws IOException {
         String answer = raw("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
         assertThat(answer).startsWith("HTTP/1.1 401 ").containsIgnoringCase("WWW-Authenticate: Bearer");
@@ -149,14 +149,14 @@ class BadHttpTest {
                 "X-API-Key: ",
                 "Authorization: KEY",
             })
-    void aWrongCredentialIsRefused(String header) throws IOException {
+    void invalidCredentialIsRejected(String header) throws IOException {
         String answer = raw("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + header + "\r\n\r\n");
 
         assertThat(answer).startsWith("HTTP/1.1 401 ");
     }
 
     @Test
-    void theKeyIsTakenFromEitherHeaderButNotTwoThatDiffer() throws IOException {
+    void keyIsReadFromEitherHeaderButTwoMustMatch() throws IOException {
         String key = server.adminKey();
 
         assertThat(status("authorization: bearer " + key)).isEqualTo("200");
@@ -185,7 +185,7 @@ class BadHttpTest {
         "FOO, /execute, POST",
         "DELETE, /health, 'GET, HEAD'",
     })
-    void anotherMethodIsRefusedWithThoseThereAre(String method, String path, String allow) {
+    void unsupportedMethodIsRejectedWithTheAllowedOnes(String method, String path, String allow) {
         var answer = api.method(method, path);
 
         assertThat(answer.status()).isEqualTo(405);
@@ -194,7 +194,7 @@ class BadHttpTest {
     }
 
     @Test
-    void headAnswersWithoutABody() {
+    void headReturnsNoBody() {
         var answer = api.method("HEAD", "/health");
 
         assertThat(answer.status()).isEqualTo(200);
@@ -222,7 +222,7 @@ class BadHttpTest {
                 "GET /health HTTP/1.1 | 400",
                 "GET /he\\u0000alth HTTP/1.1\\r\\nHost: x | 400",
             })
-    void brokenHttpIsRefusedAsAProblem(String request, String status) throws IOException {
+    void malformedHttpIsRejectedAsAProblem(String request, String status) throws IOException {
         String answer = raw(request.replace("\\r\\n", "\r\n").replace("\\u0000", "\u0000") + "\r\n\r\n");
 
         assertThat(answer).startsWith("HTTP/1.1 " + status).doesNotContain("<html", "\tat ");
@@ -230,7 +230,7 @@ class BadHttpTest {
     }
 
     @Test
-    void headersAndAddressesThatAreTooLongAreRefused() throws IOException {
+    void oversizedHeadersAndUrisAreRejected() throws IOException {
         String start = "GET /health HTTP/1.1\r\nHost: x\r\n";
 
         assertThat(raw(start + "X-A: " + "a".repeat(64 * 1024) + "\r\n\r\n")).startsWith("HTTP/1.1 431");
@@ -240,21 +240,22 @@ class BadHttpTest {
     }
 
     @Test
-    void everyAnswerHasANumber() {
+    void everyResponseHasARequestId() {
         assertThat(api.get("/health").headers().firstValue("X-Request-Id").orElseThrow())
                 .matches("[0-9a-f]{16}");
         assertThat(api.get("/nothing").headers().firstValue("X-Request-Id")).isPresent();
     }
 
-    /// One who shows half a key in capitals must not spoil the key of the next who comes by the same proxy.
+    /// A request with the prefix of a key in the wrong case must not change the key of a later request on the same
+    /// proxy connection.
     @ParameterizedTest
     @ValueSource(strings = {"Authorization: Bearer ", "X-API-Key: ", "Cookie: viv_session="})
-    void aSecretKeepsItsLettersWhateverCameBeforeOnItsConnection(String header) throws IOException {
+    void secretKeepsItsCaseAfterASimilarHeaderOnTheConnection(String header) throws IOException {
         String secret = header.startsWith("Cookie") ? session() : server.adminKey();
         String start = "GET /console/session HTTP/1.1\r\nHost: x\r\n" + header;
-        String spoiling = start + swapCase(secret.substring(0, 12)) + "\r\n\r\n";
+        String wrongCase = start + swapCase(secret.substring(0, 12)) + "\r\n\r\n";
 
-        assertThat(raw(spoiling + start + secret + "\r\nConnection: close\r\n\r\n"))
+        assertThat(raw(wrongCase + start + secret + "\r\nConnection: close\r\n\r\n"))
                 .startsWith("HTTP/1.1 401")
                 .contains("HTTP/1.1 200");
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Everything that can be sent to the sockets of events and should not be, against a real server.
+/// Invalid input to the event sockets of a real server.
 class BadSocketTest {
     private static final String FEED = "/api/v1/ws/events";
 
@@ -31,7 +31,7 @@ class BadSocketTest {
     private final String session = api.session();
 
     @Test
-    void aTokenOfAnotherSandboxOrOfADeadOneIsNoToken() {
+    void tokenOfAnotherOrEndedSandboxIsRejected() {
         String other = api.session();
         String foreign = SERVER.get().token(other, Scope.SHELL_RO);
         assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + foreign)).isEqualTo(4401);
@@ -43,14 +43,14 @@ class BadSocketTest {
     }
 
     @Test
-    void aTokenThatMayNotWatchIsTurnedAway() {
+    void tokenWithoutShellScopeIsForbidden() {
         String token = SERVER.get().token(session, Scope.FS_RO);
 
         assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + token)).isEqualTo(4403);
     }
 
     @Test
-    void whoSaysNothingIsHungUpOn() {
+    void silentSocketIsClosed() {
         try (var server = TestServer.start(
                 config -> config.withWatch(config.watch().withIntroduction(WatchConfig.INTRODUCTION)))) {
             String sandbox = server.api().session();
@@ -74,7 +74,7 @@ class BadSocketTest {
                 "?event_types=,",
                 "?token=a&token=b"
             })
-    void aQueryThatMakesNoSenseIsRefusedBeforeTheSocketIs(String query) throws IOException {
+    void invalidQueryIsRejectedBeforeTheUpgrade(String query) throws IOException {
         String answer = handshake("/ws/sandboxes/" + session + query);
 
         assertThat(answer).startsWith("HTTP/1.1 400").contains("\"error\"");
@@ -90,7 +90,7 @@ class BadSocketTest {
                 "\u0000",
                 "nonsense"
             })
-    void aFirstMessageThatIsNoneEndsTheSocket(String message) {
+    void invalidFirstMessageClosesTheSocket(String message) {
         for (String path : List.of(FEED, "/ws/sandboxes/" + session)) {
             try (var client = open(path)) {
                 assertThat(client.send(message).awaitClose()).isEqualTo(4401);
@@ -99,7 +99,7 @@ class BadSocketTest {
     }
 
     @Test
-    void aFirstMessageWithFieldsThatNobodyKnowsIsRefused() {
+    void unknownFieldsInTheFirstMessageAreRejected() {
         for (String more : List.of("\"after\":1", "\"after_seq\":-1", "\"after_seq\":\"1\"", "\"event_types\":{}")) {
             try (var client = open("/ws/sandboxes/" + session)) {
                 assertThat(client.auth(api.key(), more).awaitClose()).isEqualTo(4400);
@@ -108,7 +108,7 @@ class BadSocketTest {
     }
 
     @Test
-    void deepNestingNeitherEntersNorEndsTheServer() {
+    void deeplyNestedMessageIsRejected() {
         String deep = "{\"type\":" + "[".repeat(5_000) + "]".repeat(5_000) + "}";
         try (var stranger = open(FEED)) {
             assertThat(stranger.send(deep).awaitClose()).isEqualTo(4401);
@@ -122,28 +122,28 @@ class BadSocketTest {
     }
 
     @Test
-    void aMessageBeyondTheLimitEndsTheSocket() {
+    void oversizedMessageClosesTheSocket() {
         try (var stranger = open(FEED)) {
-            shout(stranger, 20_000);
+            sendOversized(stranger, 20_000);
             assertThat(stranger.awaitClose()).isEqualTo(1009);
         }
         try (var client = open(FEED)) {
             client.auth(api.key(), "").await("connected");
-            shout(client, 600_000);
+            sendOversized(client, 600_000);
             assertThat(client.awaitClose()).isEqualTo(1009);
         }
     }
 
-    private static void shout(ShellClient client, int letters) {
+    private static void sendOversized(ShellClient client, int letters) {
         try {
             client.send("x".repeat(letters));
         } catch (CompletionException e) {
-            // The server does not listen to the end before it hangs up.
+            // The server closes the connection before it has read the whole message.
         }
     }
 
     @Test
-    void bytesAreNotTaken() {
+    void binaryMessagesAreRejected() {
         try (var stranger = open(FEED)) {
             stranger.sendBinary(new byte[] {1, 2, 3});
             assertThat(stranger.awaitClose()).isEqualTo(4401);
@@ -156,11 +156,11 @@ class BadSocketTest {
     }
 
     @Test
-    void framesThatAreNoneEndTheConnectionAndNothingElse() throws IOException {
+    void invalidFramesCloseOnlyTheirConnection() throws IOException {
         for (byte[] garbage : List.of(
                 new byte[] {(byte) 0xff, (byte) 0xff, 1, 2, 3},
                 new byte[] {(byte) 0x81, 5, 'h', 'e', 'l', 'l', 'o'}, // not masked
-                new byte[] {(byte) 0x80, (byte) 0x80, 0, 0, 0, 0}, // goes on with nothing
+                new byte[] {(byte) 0x80, (byte) 0x80, 0, 0, 0, 0}, // continuation without a first frame
                 new byte[] {(byte) 0x81, (byte) 0xff, (byte) 0x7f, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0},
                 new byte[] {(byte) 0x81, (byte) 0x82, 0, 0, 0, 0, (byte) 0xc3, 0x28} // not UTF-8
                 )) {
@@ -176,19 +176,19 @@ class BadSocketTest {
     }
 
     @Test
-    void aFloodOfSilentSocketsIsTurnedAwayAndThoseInsideStay() throws IOException {
-        // None of them is hung up on for its silence before the last is there, however long that takes.
-        try (var patient =
+    void floodOfSilentSocketsIsRejectedAndAuthenticatedOnesStay() throws IOException {
+        // The long introduction timeout keeps all silent sockets open until the last one connects.
+        try (var withLongIntroduction =
                 TestServer.start(config -> config.withWatch(config.watch().withIntroduction(Duration.ofHours(1))))) {
-            URI uri = patient.uri();
-            try (var inside = ShellClient.open(uri, FEED, Reading.ALWAYS)) {
-                inside.auth(patient.adminKey(), "").await("connected");
+            URI uri = withLongIntroduction.uri();
+            try (var authenticated = ShellClient.open(uri, FEED, Reading.ALWAYS)) {
+                authenticated.auth(withLongIntroduction.adminKey(), "").await("connected");
                 flood(uri);
-                inside.send("{\"type\":\"ping\"}").await("pong");
+                authenticated.send("{\"type\":\"ping\"}").await("pong");
             }
             await().untilAsserted(() -> {
                 try (var client = ShellClient.open(uri, FEED, Reading.ALWAYS)) {
-                    client.auth(patient.adminKey(), "").await("connected");
+                    client.auth(withLongIntroduction.adminKey(), "").await("connected");
                 }
             });
         }
@@ -220,7 +220,7 @@ class BadSocketTest {
         return ShellClient.open(SERVER.get().uri(), path, Reading.ALWAYS);
     }
 
-    /// A connection on which nothing but bytes are spoken.
+    /// Opens a raw socket and completes the WebSocket upgrade.
     private static Socket upgraded(URI server, String path) throws IOException {
         var socket = new Socket("127.0.0.1", server.getPort());
         socket.setSoTimeout(30_000);

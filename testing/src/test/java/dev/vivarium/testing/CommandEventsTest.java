@@ -21,12 +21,12 @@ class CommandEventsTest {
     }
 
     @Test
-    void whatShowsInAShellIsInTheLogAndWhatIsTypedUnseenIsNot() {
+    void shellOutputIsLoggedButHiddenInputIsNot() {
         try (var shell = ShellClient.enter(SERVER.get().uri(), session, api().key(), "")) {
             shell.type("stty -echo; echo ready; read -r secret; stty echo; echo length ${#secret}\n");
-            await().untilAsserted(() -> assertThat(shown("stdout")).contains("ready\r\n"));
+            await().untilAsserted(() -> assertThat(output("stdout")).contains("ready\r\n"));
             shell.type("hunter22\n");
-            await().untilAsserted(() -> assertThat(shown("stdout")).contains("length 8"));
+            await().untilAsserted(() -> assertThat(output("stdout")).contains("length 8"));
             shell.type("exit 3\n");
 
             JsonFields end = awaitLast("command.completed").object("event_data");
@@ -42,7 +42,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void aDetachedCommandIsToldOnceThroughARestart() {
+    void detachedCommandIsLoggedOnceAcrossARestart() {
         String id = api().post(
                         "/sandboxes/" + session + "/exec",
                         "{\"command\":\"echo one; echo warned >&2; until [ -e go ]; do sleep 0.05; done; echo two\","
@@ -50,8 +50,8 @@ class CommandEventsTest {
                 .json()
                 .string("process_id");
         await().untilAsserted(() -> {
-            assertThat(shown("stdout")).isEqualTo("one\n");
-            assertThat(shown("stderr")).isEqualTo("warned\n");
+            assertThat(output("stdout")).isEqualTo("one\n");
+            assertThat(output("stderr")).isEqualTo("warned\n");
         });
         SERVER.get().restart();
         api().execute(session, "touch go");
@@ -60,31 +60,31 @@ class CommandEventsTest {
         await().untilAsserted(() -> assertThat(list("command.completed"))
                 .anySatisfy(e -> assertThat(e.object("event_data").text()).contains(id)));
         assertThat(end.integer("exit_code")).isZero();
-        assertThat(shown("stdout")).isEqualTo("one\ntwo\n");
-        assertThat(shown("stderr")).isEqualTo("warned\n");
+        assertThat(output("stdout")).isEqualTo("one\ntwo\n");
+        assertThat(output("stderr")).isEqualTo("warned\n");
         assertThat(list("command.started"))
                 .filteredOn(e -> e.object("event_data").text().contains(id))
                 .hasSize(1);
     }
 
     @Test
-    void aShellIsToldOnceThroughARestart() {
+    void shellIsLoggedOnceAcrossARestart() {
         try (var shell = ShellClient.enter(SERVER.get().uri(), session, api().key(), "")) {
             shell.type("PS1=; stty -echo; printf 'be%s\\n' fore\n");
-            await().untilAsserted(() -> assertThat(shown("stdout")).contains("before\r\n"));
+            await().untilAsserted(() -> assertThat(output("stdout")).contains("before\r\n"));
             SERVER.get().restart();
             try (var again = ShellClient.enter(
                     SERVER.get().uri(), session, api().key(), "\"session_id\":\"" + shell.session() + "\"")) {
                 again.type("printf 'af%s\\n' ter\n");
-                await().untilAsserted(() -> assertThat(shown("stdout")).contains("after\r\n"));
+                await().untilAsserted(() -> assertThat(output("stdout")).contains("after\r\n"));
             }
         }
-        assertThat(shown("stdout").split("before\r\n", -1)).hasSize(2);
+        assertThat(output("stdout").split("before\r\n", -1)).hasSize(2);
         assertThat(list("command.started")).hasSize(1);
     }
 
     @Test
-    void whatASandboxUsesIsToldWhileItIsUsed() {
+    void activeSandboxPublishesMetrics() {
         api().execute(session, "head -c 1000000 /dev/urandom > file");
 
         JsonFields metrics = awaitLast("sandbox.metrics").object("event_data");
@@ -95,19 +95,19 @@ class CommandEventsTest {
     }
 
     @Test
-    void aSandboxThatNobodyUsesHasNothingToTell() {
+    void idleSandboxPublishesNoMetrics() {
         api().execute(session, "true");
         awaitLast("sandbox.metrics");
         String other = api().session();
-        // The last of what it did may be told a little later; from then on there is nothing.
+        // The last metrics of the command may arrive a little later; after them there are none.
         await().atMost(Duration.ofMinutes(3)).untilAsserted(() -> {
-            int told = list("sandbox.metrics").size();
+            int published = list("sandbox.metrics").size();
             awaitMoreMetrics(other);
-            assertThat(list("sandbox.metrics")).hasSize(told);
+            assertThat(list("sandbox.metrics")).hasSize(published);
         });
     }
 
-    /// So much later that any that is used has been told of again.
+    /// Waits until a used sandbox has published several more metrics events.
     private static void awaitMoreMetrics(String used) {
         int before = metrics(used);
         await().untilAsserted(() -> {
@@ -128,7 +128,7 @@ class CommandEventsTest {
         return list(type).getLast();
     }
 
-    private String shown(String stream) {
+    private String output(String stream) {
         return list("command.output").stream()
                 .map(e -> e.object("event_data"))
                 .filter(data -> data.text().contains("_id\":\""))

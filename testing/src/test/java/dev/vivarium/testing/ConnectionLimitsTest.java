@@ -22,19 +22,19 @@ class ConnectionLimitsTest {
     private static final String HEALTH = "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
     @Test
-    void oneAddressHasOnlySoManyConnections() throws IOException {
+    void connectionsPerAddressAreLimited() throws IOException {
         try (var server = TestServer.start("--max-connections-per-address", "8")) {
             var held = connect(server.uri(), 8);
-            await().until(() -> ask(server.uri()).isEmpty());
+            await().until(() -> getHealth(server.uri()).isEmpty());
 
             close(held);
 
-            await().until(() -> ask(server.uri()).startsWith("HTTP/1.1 200 "));
+            await().until(() -> getHealth(server.uri()).startsWith("HTTP/1.1 200 "));
         }
     }
 
     @Test
-    void onePrincipalHasOnlySoManyRequestsAndIsToldWhenToRetry() throws IOException {
+    void requestsPerPrincipalAreLimitedWithRetryAfter() throws IOException {
         try (var server = TestServer.start("--max-requests-per-principal", "2")) {
             var api = server.api();
             var other = api.as("other");
@@ -49,10 +49,10 @@ class ConnectionLimitsTest {
             }
             await().until(() -> api.get("/api/v1/node").status() == 429);
 
-            var refused = api.get("/api/v1/node");
+            var rejected = api.get("/api/v1/node");
 
-            assertThat(refused.text()).contains("too-many-requests");
-            assertThat(refused.headers().firstValue("Retry-After")).contains("1");
+            assertThat(rejected.text()).contains("too-many-requests");
+            assertThat(rejected.headers().firstValue("Retry-After")).contains("1");
             assertThat(api.get("/health").status()).isEqualTo(200);
             assertThat(other.get("/api/v1/node").status()).isEqualTo(200);
             close(running);
@@ -68,14 +68,14 @@ class ConnectionLimitsTest {
         "--max-requests-per-principal, -5",
         "--max-requests-per-principal, many"
     })
-    void aBoundThatLetsNobodyInIsRefusedAtStart(String setting, String value) {
+    void invalidLimitIsRejectedAtStart(String setting, String value) {
         assertThatThrownBy(() -> TestServer.start(setting, value))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining(setting.substring(2));
     }
 
     @Test
-    void aFloodWithoutAKeyDoesNotTakeTheLastDescriptors() throws IOException {
+    void unauthenticatedFloodDoesNotExhaustDescriptors() throws IOException {
         Path home = Files.createTempDirectory("viv-").toRealPath();
         String[] arguments = {"--provider", "process", "--pool-size", "0"};
         try (var server = ServerProcess.startWithDescriptors(home, 256, arguments)) {
@@ -85,7 +85,7 @@ class ConnectionLimitsTest {
             for (int round = 0; round < 5; round++) {
                 flood.addAll(connect(server.uri(), 200));
 
-                assertThat(ask(server.uri())).startsWith("HTTP/1.1 200 ");
+                assertThat(getHealth(server.uri())).startsWith("HTTP/1.1 200 ");
                 assertThat(Api.sendAlone(api.request("/api/v1/node")).status()).isEqualTo(200);
                 assertThat(api.execute(session, "echo served").string("stdout")).isEqualTo("served\n");
             }
@@ -99,7 +99,7 @@ class ConnectionLimitsTest {
         }
     }
 
-    /// Connections whose request never ends.
+    /// Opens connections whose request never ends.
     private static List<RawClient> connect(URI server, int count) throws IOException {
         var clients = new ArrayList<RawClient>();
         for (int i = 0; i < count; i++) {
@@ -110,7 +110,7 @@ class ConnectionLimitsTest {
         return clients;
     }
 
-    private static String ask(URI server) throws IOException {
+    private static String getHealth(URI server) throws IOException {
         try (var client = new RawClient(server)) {
             client.send(HEALTH);
             return client.readAll();

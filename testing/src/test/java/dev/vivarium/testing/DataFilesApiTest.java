@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DataFilesApiTest {
     private static final String HASH_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-    /// More than fits into what is between a server and a client that does not read.
-    private static final long VAST = 64L << 20;
+    /// More bytes than all buffers hold between the server and a client that does not read.
+    private static final long LARGER_THAN_BUFFERS = 64L << 20;
 
     @RegisterExtension
     static final SharedServer SERVER =
@@ -59,7 +59,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aFileThatIsReplacedStaysTheProgramThatItWas() {
+    void replacedFileKeepsItsMode() {
         put("tool", "old");
         api.execute(session, "chmod 750 tool");
         put("tool", "new");
@@ -78,7 +78,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aLargeFileComesBackWholeWithTheHashOfItsContent() {
+    void largeFileReturnsWithTheHashOfItsContent() {
         byte[] data = random(5_000_003);
         var made = Api.send(file("big.bin").PUT(BodyPublishers.ofByteArray(data)));
         var read = get("big.bin");
@@ -92,7 +92,7 @@ class DataFilesApiTest {
 
     @ParameterizedTest
     @ValueSource(ints = {10, 1_000_000})
-    void headTellsAllAndSendsNothing(int size) {
+    void headReturnsHeadersWithoutABody(int size) {
         Api.send(file("f").PUT(BodyPublishers.ofByteArray(random(size))));
         var head = api.method("HEAD", path("f"));
 
@@ -103,7 +103,7 @@ class DataFilesApiTest {
         assertThat(api.method("HEAD", path("absent")).status()).isEqualTo(404);
     }
 
-    /// `E` stands for the ETag of what is there, `O` for another.
+    /// `E` stands for the ETag of the stored file, `O` for another ETag.
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -124,8 +124,8 @@ class DataFilesApiTest {
                 "If-Match      | unquoted | true  | 400",
                 "If-None-Match | E E      | true  | 400",
             })
-    void aWriteDependsOnWhatIsThere(String name, String value, boolean there, int status) {
-        if (there) {
+    void conditionalWriteFollowsItsPreconditions(String name, String value, boolean exists, int status) {
+        if (exists) {
             put("f", "abc");
         }
         String tags = value.replace("E", quoted(HASH_OF_ABC)).replace("O", quoted("0".repeat(64)));
@@ -133,12 +133,12 @@ class DataFilesApiTest {
 
         assertThat(answer.status()).isEqualTo(status);
         assertThat(get("f").status() == 200 ? get("f").text() : "")
-                .isEqualTo(status < 300 ? "new" : there ? "abc" : "");
+                .isEqualTo(status < 300 ? "new" : exists ? "abc" : "");
         assertThat(api.execute(session, "ls -A").string("stdout")).doesNotContain(".viv-tmp");
     }
 
     @Test
-    void aListOfTagsMayComeInSeveralLines() {
+    void etagListMaySpanSeveralHeaders() {
         put("f", "abc");
         var answer = Api.send(file("f")
                 .header("If-None-Match", quoted("0"))
@@ -149,7 +149,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aRefusedWriterLearnsWhatIsThere() {
+    void failedPreconditionReturnsTheCurrentHash() {
         put("f", "abc");
         var answer =
                 Api.send(file("f").header("If-Match", quoted("0".repeat(64))).PUT(BodyPublishers.ofString("new")));
@@ -159,27 +159,27 @@ class DataFilesApiTest {
     }
 
     @Test
-    void ofTwoWritersWhoSawTheSameExactlyOneWins() {
+    void oneOfTwoConcurrentConditionalWritesSucceeds() {
         put("f", "start");
         for (int round = 0; round < 30; round++) {
             String seen = header(get("f"), "ETag");
-            var won = new AtomicInteger();
+            var succeeded = new AtomicInteger();
             try (var writers = Executors.newVirtualThreadPerTaskExecutor()) {
                 for (int writer = 0; writer < 2; writer++) {
                     String text = "round " + round + " writer " + writer;
                     writers.submit(() -> {
                         var answer = Api.send(file("f").header("If-Match", seen).PUT(BodyPublishers.ofString(text)));
-                        won.addAndGet(answer.status() == 204 ? 1 : 0);
+                        succeeded.addAndGet(answer.status() == 204 ? 1 : 0);
                         assertThat(answer.status()).isIn(204, 412);
                     });
                 }
             }
-            assertThat(won).as("round %s", round).hasValue(1);
+            assertThat(succeeded).as("round %s", round).hasValue(1);
         }
     }
 
     @Test
-    void whatTheCallerHasIsNotSentAgain() {
+    void matchingEtagReturnsNotModified() {
         put("f", "abc");
 
         var same =
@@ -209,7 +209,7 @@ class DataFilesApiTest {
                 "lines=1-2        | 200 | 0 | 10",
                 "bytes=x          | 200 | 0 | 10",
             })
-    void aRangeIsServedAsTheStandardSays(String range, int status, int from, int to) {
+    void rangeRequestsFollowTheHttpStandard(String range, int status, int from, int to) {
         put("f", "0123456789");
         var answer = Api.send(file("f").header("Range", range).GET());
 
@@ -225,7 +225,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aRangeOfALargeFileIsThoseBytes() {
+    void rangeOfALargeFileReturnsThoseBytes() {
         byte[] data = random(3_000_000);
         Api.send(file("f").PUT(BodyPublishers.ofByteArray(data)));
         var part = Api.send(file("f").header("Range", "bytes=1000000-2499999").GET());
@@ -241,8 +241,8 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aFileThatChangesWhileItIsSentDoesNotEndCleanly() throws IOException {
-        api.execute(session, "truncate -s " + VAST + " f");
+    void fileThatChangesDuringADownloadCutsTheConnection() throws IOException {
+        api.execute(session, "truncate -s " + LARGER_THAN_BUFFERS + " f");
         try (var socket = new Socket()) {
             socket.setReceiveBufferSize(1 << 16);
             socket.setSoTimeout(60_000);
@@ -252,12 +252,13 @@ class DataFilesApiTest {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             assertThat(head(socket.getInputStream()))
                     .startsWith("HTTP/1.1 200")
-                    .containsIgnoringCase("Content-Length: " + VAST);
+                    .containsIgnoringCase("Content-Length: " + LARGER_THAN_BUFFERS);
 
-            // Its end is still to be read: so much does not fit in between.
-            api.execute(session, "printf x | dd of=f conv=notrunc bs=1 seek=" + (VAST - 1) + " 2>/dev/null");
+            // The buffers cannot hold the whole file, so the server has not read its end yet.
+            api.execute(
+                    session, "printf x | dd of=f conv=notrunc bs=1 seek=" + (LARGER_THAN_BUFFERS - 1) + " 2>/dev/null");
 
-            assertThat(countUntilCut(socket.getInputStream())).isLessThan(VAST);
+            assertThat(countUntilCut(socket.getInputStream())).isLessThan(LARGER_THAN_BUFFERS);
         }
     }
 
@@ -279,7 +280,7 @@ class DataFilesApiTest {
                 count += read;
             }
         } catch (SocketException e) {
-            // Cut without a word, which is as good.
+            // The server reset the connection, which is also an incomplete response.
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -287,7 +288,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void whatArrivesWholeWhileAFileChangesIsWhatItsTagSays() {
+    void completeDownloadMatchesItsEtagWhileTheFileChanges() {
         api.execute(
                 session,
                 "head -c 6000000 /dev/urandom > f; (until [ -e enough ]; do head -c 6000000 /dev/urandom"
@@ -300,7 +301,7 @@ class DataFilesApiTest {
                     assertThat(header(answer, "ETag")).isEqualTo(quoted(Digests.sha256(answer.bytes())));
                 }
             } catch (UncheckedIOException e) {
-                // It did not arrive whole.
+                // The download was incomplete.
             }
         }
         api.execute(session, "touch enough");
@@ -335,13 +336,13 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aMoveThatIsRefusedMakesNoDirectories() {
+    void rejectedMoveCreatesNoDirectories() {
         put("from", "abc");
 
         assertThat(move("missing?move_to=a/b").status()).isEqualTo(404);
-        var unmet = Api.send(
+        var preconditionFailed = Api.send(
                 file("from?move_to=c/d").header("If-Match", quoted("0")).POST(BodyPublishers.noBody()));
-        assertThat(unmet.status()).isEqualTo(412);
+        assertThat(preconditionFailed.status()).isEqualTo(412);
 
         assertThat(get("a").status()).isEqualTo(404);
         assertThat(get("c").status()).isEqualTo(404);
@@ -359,9 +360,9 @@ class DataFilesApiTest {
         assertThat(move("new/name?move_to=there&replace=true").status()).isEqualTo(204);
         assertThat(get("there").text()).isEqualTo("abc");
         assertThat(move("from?move_to=x").status()).isEqualTo(404);
-        var unmet =
+        var preconditionFailed =
                 Api.send(file("there?move_to=x").header("If-Match", quoted("0")).POST(BodyPublishers.noBody()));
-        assertThat(unmet.status()).isEqualTo(412);
+        assertThat(preconditionFailed.status()).isEqualTo(412);
     }
 
     @ParameterizedTest
@@ -378,12 +379,13 @@ class DataFilesApiTest {
                 "fifo",
                 "%ff",
             })
-    void aPathThatIsNotInTheWorkspaceIsRefused(String path) {
+    void pathOutsideTheWorkspaceIsRejected(String path) {
         api.execute(session, "ln -s /etc out; mkfifo fifo");
 
         assertThat(get(path).status()).isEqualTo(400);
         if (!path.equals("fifo")) {
-            // Without a body: a malformed address is refused, and its connection closed, before one could be read.
+            // The request has no body. The server rejects a malformed path and closes the connection before reading a
+            // body.
             assertThat(Api.sendAlone(file(path).PUT(BodyPublishers.noBody())).status())
                     .isEqualTo(400);
             assertThat(Api.sendAlone(file(path).DELETE()).status()).isEqualTo(400);
@@ -391,13 +393,14 @@ class DataFilesApiTest {
     }
 
     @Test
-    void limitsHoldAndWhatIsRefusedLeavesNothing() {
-        byte[] nine = new byte[9 << 20];
-        var unannounced = BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(nine));
+    void rejectedUploadsLeaveNoFile() {
+        byte[] nineMebibytes = new byte[9 << 20];
+        var withoutLength = BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(nineMebibytes));
 
-        assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(nine))).status())
+        assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(nineMebibytes)))
+                        .status())
                 .isEqualTo(413);
-        assertThat(Api.send(file("a").PUT(unannounced)).status()).isEqualTo(413);
+        assertThat(Api.send(file("a").PUT(withoutLength)).status()).isEqualTo(413);
         assertThat(Api.send(file("a").PUT(BodyPublishers.ofByteArray(random(6 << 20))))
                         .status())
                 .isEqualTo(201);
@@ -411,7 +414,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void somebodyElsesSandboxIsNotThere() {
+    void anotherUsersSandboxIsNotFound() {
         put("f", "abc");
         var stranger = api.as("stranger");
         var absent = stranger.get(path("f").replace(session, "sbx00000000000000000000"));
@@ -424,7 +427,7 @@ class DataFilesApiTest {
     }
 
     @Test
-    void aBrokenUploadLeavesNothing() {
+    void abortedUploadLeavesNoFile() {
         assertThatThrownBy(() -> Api.send(file("f").PUT(BodyPublishers.ofInputStream(() -> new InputStream() {
                     private int sent;
 

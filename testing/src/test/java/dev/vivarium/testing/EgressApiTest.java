@@ -30,14 +30,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Isolated sandboxes and the world outside, with the programs that people use. Every name is asked of us, and leads to
-/// the loopback of this machine, which the operator of this server permits.
+/// Egress of isolated sandboxes through common programs. A test resolver maps every name to the loopback address of
+/// the host, which the configuration of this server allows.
 @Timeout(120)
 class EgressApiTest {
     private static final String SECRET = "s3cret-0f-the-operator";
     private static final String INTERFACES = "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '";
     private static final Logger LOGGER = Logger.getLogger(Telemetry.class.getName());
-    private static final Queue<String> ASKED = new ConcurrentLinkedQueue<>();
+    private static final Queue<String> RESOLVED = new ConcurrentLinkedQueue<>();
     private static final Queue<String> LINES = new ConcurrentLinkedQueue<>();
     private static final Handler COLLECTOR = new Handler() {
         @Override
@@ -55,7 +55,7 @@ class EgressApiTest {
     @TempDir
     static Path directory;
 
-    private static OutsideWeb web;
+    private static ExternalWebServer web;
     private static TestServer server;
 
     private Api anna;
@@ -66,9 +66,9 @@ class EgressApiTest {
         LOGGER.setLevel(Level.INFO);
         LOGGER.setUseParentHandlers(false);
         LOGGER.addHandler(COLLECTOR);
-        web = new OutsideWeb(directory)
-                .on("/hello", exchange -> OutsideWeb.answer(exchange, "hello".getBytes(StandardCharsets.UTF_8)))
-                .on("/echo", OutsideWeb::echo)
+        web = new ExternalWebServer(directory)
+                .on("/hello", exchange -> ExternalWebServer.respond(exchange, "hello".getBytes(StandardCharsets.UTF_8)))
+                .on("/echo", ExternalWebServer::echo)
                 .on("/away", exchange -> {
                     exchange.getResponseHeaders().add("Location", "http://169.254.169.254/latest/meta-data/");
                     exchange.sendResponseHeaders(302, -1);
@@ -79,12 +79,12 @@ class EgressApiTest {
                             .add(
                                     "X-Leak",
                                     "you sent " + exchange.getRequestHeaders().getFirst("Authorization"));
-                    OutsideWeb.answer(exchange, new byte[0]);
+                    ExternalWebServer.respond(exchange, new byte[0]);
                 })
                 .on("/large", EgressApiTest::large);
         server = TestServer.startIsolated(
                 name -> {
-                    ASKED.add(name);
+                    RESOLVED.add(name);
                     return List.of(InetAddress.getLoopbackAddress());
                 },
                 "--egress-private",
@@ -125,13 +125,13 @@ class EgressApiTest {
     }
 
     @BeforeEach
-    void someone() {
+    void createUserAndThread() {
         anna = server.api().as("anna-" + Api.thread());
         thread = Api.thread();
-        ASKED.clear();
+        RESOLVED.clear();
     }
 
-    /// A sandbox of this test's thread, with these hosts on its list.
+    /// Creates the sandbox of this test's thread with these hosts on its allow-list.
     private String sandbox(String... hosts) {
         String egress = hosts.length == 0 ? "{}" : "{\"egress\":" + allow(hosts) + "}";
         var answer = anna.post("/threads/" + thread + "/sandbox", egress);
@@ -173,28 +173,28 @@ class EgressApiTest {
     }
 
     @Test
-    void byDefaultThereIsNoNetworkAndNoWayOut() {
+    void sandboxHasNoNetworkByDefault() {
         String sandbox = sandbox();
         assertThat(run(sandbox, INTERFACES + "; env | grep -i _proxy")).isEqualTo("lo\n");
         assertThat(run(sandbox, "curl -sS -m 60 http://" + plain("good.test") + "/hello 2>&1; echo $?"))
                 .endsWith("6\n");
         assertThat(run(sandbox, "getent hosts secret.evil.test; echo $?")).isEqualTo("2\n");
-        assertThat(ASKED).isEmpty();
+        assertThat(RESOLVED).isEmpty();
     }
 
     @Test
-    void whatIsOnTheListIsReachedInTheClear() {
+    void allowedHostIsReachableOverHttp() {
         String sandbox = sandbox(plain("good.test"));
         assertThat(run(sandbox, "curl -sS http://" + plain("good.test") + "/hello"))
                 .isEqualTo("hello");
         assertThat(run(sandbox, INTERFACES)).isEqualTo("lo\n");
-        assertThat(ASKED).containsExactly("good.test");
+        assertThat(RESOLVED).containsExactly("good.test");
         assertThat(anna.get("/threads/" + thread + "/egress").json().optionalStrings("allow"))
                 .contains(List.of(plain("good.test")));
     }
 
     @Test
-    void curlAndPythonGoThroughTlsAndTheCertificateIsTheirs() throws IOException {
+    void curlAndPythonUseTlsEndToEnd() throws IOException {
         String sandbox = sandbox(secure("good.test"));
         trust(sandbox);
         String url = "https://" + secure("good.test") + "/hello";
@@ -220,7 +220,7 @@ class EgressApiTest {
             Path file = work.resolve(exchange.getRequestURI().getPath().substring(1))
                     .normalize();
             if (Files.isRegularFile(file)) {
-                OutsideWeb.answer(exchange, Files.readAllBytes(file));
+                ExternalWebServer.respond(exchange, Files.readAllBytes(file));
             } else {
                 exchange.sendResponseHeaders(404, -1);
                 exchange.close();
@@ -245,7 +245,7 @@ class EgressApiTest {
     }
 
     @Test
-    void whatIsNotOnTheListIsRefusedWithTheWayToAllowIt() throws IOException {
+    void unlistedHostIsRejectedWithTheWayToAllowIt() throws IOException {
         String sandbox = sandbox("good.test");
         trust(sandbox);
         assertThat(run(sandbox, "curl -sS -w '%{http_code}' http://evil.test/"))
@@ -256,13 +256,13 @@ class EgressApiTest {
         assertThat(run(sandbox, "/usr/bin/python3 -c 'import urllib.request as r; r.urlopen(\"https://evil.test/\")'"))
                 .contains("403 Host Not On The Egress Allow-List");
         assertThat(run(sandbox, "env -u http_proxy -u HTTP_PROXY curl -sS -m 60 http://good.test/ 2>&1; echo $?"))
-                .as("without the variables there is nothing")
+                .as("without the proxy variables there is no network")
                 .endsWith("6\n");
-        assertThat(ASKED).isEmpty();
+        assertThat(RESOLVED).isEmpty();
     }
 
     @Test
-    void aRedirectToElsewhereIsElsewhere() {
+    void redirectToAnUnlistedHostIsRejected() {
         String sandbox = sandbox(plain("good.test"));
         assertThat(run(sandbox, "curl -sSL -o /dev/null -w '%{http_code}' http://" + plain("good.test") + "/away"))
                 .endsWith("403");
@@ -271,11 +271,11 @@ class EgressApiTest {
     }
 
     @Test
-    void eachConnectionIsOneLineOneEntryAndOneCount() {
+    void connectionIsLoggedAuditedAndCounted() {
         String sandbox = sandbox(plain("good.test"));
         run(sandbox, "curl -sS http://" + plain("good.test") + "/hello; curl -sS http://evil.test/");
         await().until(() -> audited().size() == 2);
-        // What was refused may be written down before what was allowed has come to its end.
+        // The audit log may hold the rejected connection before the allowed connection has ended.
         JsonFields allowed = audited().stream()
                 .filter(entry -> entry.string("detail").startsWith("allowed "))
                 .findFirst()
@@ -299,7 +299,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aCredentialIsAddedOutsideAndNeverSeenInside() {
+    void credentialIsAddedByTheProxyAndHiddenFromTheSandbox() {
         String sandbox = sandbox(secure("api.test"));
         String echoed =
                 run(sandbox, "curl -sS -H 'authorization: Bearer mine' -H 'AUTHORIZATION: other' http://api.test/echo");
@@ -317,7 +317,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aCredentialIsForItsHostAlone() {
+    void credentialIsSentOnlyToItsHostAndPort() {
         String sandbox = sandbox(plain("good.test"), plain("api.test"));
         assertThat(run(sandbox, "curl -sS http://" + plain("good.test") + "/echo"))
                 .doesNotContain(SECRET);
@@ -326,12 +326,12 @@ class EgressApiTest {
                 .contains("GET")
                 .doesNotContain(SECRET);
         assertThat(run(sandbox, "curl -sS -w '%{http_code}' http://api.test/echo"))
-                .as("where it would leave is what the list is asked for")
+                .as("the allow-list applies to the upstream port of the credential")
                 .endsWith("403");
     }
 
     @Test
-    void theListIsChangedLiveAndOnlyByTheOwnerWithAKey() {
+    void onlyTheOwnersKeyChangesTheAllowListOfARunningSandbox() {
         String sandbox = sandbox();
         assertThat(change(plain("good.test")).status()).isEqualTo(200);
         assertThat(run(sandbox, "curl -sS http://" + plain("good.test") + "/hello"))
@@ -351,7 +351,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aMemberCannotOpenTheWayOutOfAThreadThatIsNotTheirs() {
+    void memberCannotSetTheAllowListOfAnotherUsersThread() {
         sandbox();
         anna.post("/threads/" + thread + "/members", "{\"user_id\":\"bob\",\"scopes\":[\"process\"]}");
         anna.method("DELETE", "/threads/" + thread + "/sandbox");
@@ -372,7 +372,7 @@ class EgressApiTest {
                 "{\"allow\":[\"a.test\"],\"deny\":[]}",
                 "{\"allow\":null}"
             })
-    void aListThatCannotBeIsRefusedByName(String body) {
+    void invalidAllowListIsRejectedByField(String body) {
         sandbox("good.test");
         var answer = anna.put("/threads/" + thread + "/egress", body);
         assertThat(answer.status()).isEqualTo(400);
@@ -382,7 +382,7 @@ class EgressApiTest {
     }
 
     @Test
-    void moreThanTheServerGivesIsRefusedAndSoIsAnotherListForASandboxThatIsThere() {
+    void allowListBeyondTheServersLimitIsRejected() {
         assertThat(anna.post("/threads/" + thread + "/sandbox", "{\"egress\":{\"allow\":[\"example.com\"]}}")
                         .status())
                 .isEqualTo(403);
@@ -396,7 +396,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aSessionTakesItsListToo() {
+    void sessionCanBeCreatedWithAnAllowList() {
         var created = server.api()
                 .post(
                         "/create_session",
@@ -411,7 +411,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aLargeAnswerArrivesWhole() {
+    void largeResponseArrivesComplete() {
         String sandbox = sandbox(plain("good.test"));
         String command = "curl -sS http://" + plain("good.test") + "/large | wc -c";
         var answer = Api.send(anna.request("/execute")
@@ -422,7 +422,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aPauseCutsConnectionsAndAfterwardsThereAreNewOnes() throws IOException {
+    void pauseClosesConnectionsAndNewOnesWorkAfterResume() throws IOException {
         String sandbox = sandbox(plain("good.test"));
         String tunnel = "exec 3<>/dev/tcp/127.0.0.1/${http_proxy##*:};"
                 + " printf 'CONNECT " + plain("good.test") + " HTTP/1.1\\r\\n\\r\\n' >&3; head -n 2 <&3; echo open;"
@@ -453,7 +453,7 @@ class EgressApiTest {
     }
 
     @Test
-    void aRestartOfTheServerKeepsTheListAndPrograms() {
+    void allowListAndProgramsSurviveAServerRestart() {
         String sandbox = sandbox(plain("good.test"));
         String before = run(sandbox, "echo $http_proxy");
         anna.execute(
@@ -468,9 +468,9 @@ class EgressApiTest {
         assertThat(again.get("/threads/" + thread + "/egress").json().optionalStrings("allow"))
                 .contains(List.of(plain("good.test")));
         String count = "ls | grep -c done-";
-        String then = again.execute(sandbox, count).string("stdout");
-        await().until(() -> !again.execute(sandbox, count).string("stdout").equals(then));
-        // Or it would go on asking while other tests listen.
+        String countAfterRestart = again.execute(sandbox, count).string("stdout");
+        await().until(() -> !again.execute(sandbox, count).string("stdout").equals(countAfterRestart));
+        // Deletes the sandbox, so that its program does not connect during other tests.
         assertThat(again.method("DELETE", "/threads/" + thread + "/sandbox").status())
                 .isEqualTo(200);
     }

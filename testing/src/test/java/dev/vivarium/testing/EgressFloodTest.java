@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A host outside that sends informational responses without end to the programs of one sandbox.
+/// External host that sends endless informational responses to the programs of one sandbox.
 @Timeout(120)
 class EgressFloodTest {
     private static final byte[] HINTS =
@@ -22,7 +22,7 @@ class EgressFloodTest {
     private final AtomicInteger live = new AtomicInteger();
 
     @Test
-    void requestsToAHostThatSendsHintsForEverEndAndTheServerGoesOn() throws Exception {
+    void endlessInformationalResponsesEndAsBadGateway() throws Exception {
         try (var host = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 var server = TestServer.startIsolated(
                         _ -> List.of(InetAddress.getLoopbackAddress()),
@@ -38,8 +38,8 @@ class EgressFloodTest {
             String other = api.session();
             String curl = "curl -s -o /dev/null -w '%{http_code} ' http://flood.test:" + host.getLocalPort() + "/";
 
-            String hangUp = curl + " -m 0.2 & ";
-            api.execute(attacker, hangUp.repeat(8) + "wait");
+            String disconnecting = curl + " -m 0.2 & ";
+            api.execute(attacker, disconnecting.repeat(8) + "wait");
             assertThat(api.execute(other, "echo ok").string("stdout")).isEqualTo("ok\n");
             assertThat(api.get("/health").status()).isEqualTo(200);
             assertThat(api.execute(attacker, curl).string("stdout")).isEqualTo("502 ");

@@ -27,17 +27,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A hostile program and a hostile caller against a whole server. What they reached is judged by a canary on the host,
-/// by a neighbour that must go on answering, and by what is left when all is over; never by an error code alone. Needs
+/// A hostile program and a hostile client against a whole server. The tests check a canary file on the host, a
+/// neighbouring sandbox that must stay responsive, and the traces left after cleanup; never an error code alone. Needs
 /// root.
 @Tag("root")
 class EscapeTest {
     private static final String CANARY = "CANARY-OF-THE-HOST";
     private static final int RACERS = 4;
-    /// Both streams of a command to their limit, as JSON, where the end of a line takes two characters.
+    /// Both streams of a command at their limit, as JSON, where a line break takes two characters.
     private static final int MOST_OUTPUT = 4 * (int) Command.OUTPUT_LIMIT;
     private static final Duration RACE = Duration.ofSeconds(4);
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration RACE_TIMEOUT = Duration.ofMinutes(1);
 
     private static TestServer server;
 
@@ -65,7 +65,7 @@ class EscapeTest {
     }
 
     @AfterEach
-    void theHostIsUnharmedAndNothingIsLeft() throws IOException {
+    void assertHostIsUnharmedAndCleanedUp() throws IOException {
         assertThat(api.get("/health").status()).isEqualTo(200);
         assertThat(api.execute(neighbour, "echo $((6 * 7))").string("stdout")).isEqualTo("42\n");
         assertUnharmed(canary);
@@ -103,7 +103,7 @@ class EscapeTest {
                 "chain/secret",
                 "file"
             })
-    void noPathLeadsToTheCanary(String pattern) {
+    void noPathEscapesTheWorkspace(String pattern) {
         api.execute(session, """
                 ln -s %1$s link; ln -s / root; ln -s ../../../../../../.. up; ln -s /proc/1 proc
                 ln -s link chain; ln -s %1$s/secret file; ln %1$s/secret hard; cp %1$s/secret copy
@@ -115,23 +115,23 @@ class EscapeTest {
 
         assertThat(read.status()).isIn(400, 403, 404);
         assertThat(read.text()).doesNotContain(CANARY);
-        // A name that is a link is replaced, not followed.
+        // An upload replaces a link and does not follow it.
         assertThat(written.status()).isIn(200, 400, 403, 404);
         assertThat(api.download(session, "hard").text()).doesNotContain(CANARY);
         assertThat(api.download(session, "copy").text()).doesNotContain(CANARY);
     }
 
-    private enum Walls {
-        /// The program shares the host's files, so that only the way paths are resolved is in between.
+    private enum Isolation {
+        /// The program shares the file system of the host, so only path resolution protects the host.
         NONE,
         ALL
     }
 
-    /// A program swaps a directory for a link that leaves the workspace, as fast as it can, under the calls.
+    /// During the calls, a program keeps swapping a directory for a link that leaves the workspace.
     @ParameterizedTest
     @EnumSource
-    void aRaceAgainstTheFilesIsNeverWon(Walls walls) throws Exception {
-        if (walls == Walls.ALL) {
+    void swappedLinkNeverEscapesTheWorkspace(Isolation isolation) throws Exception {
+        if (isolation == Isolation.ALL) {
             race(server, session);
             return;
         }
@@ -150,8 +150,8 @@ class EscapeTest {
         var seen = new AtomicInteger();
         long start = System.nanoTime();
         Callable<Void> attack = () -> {
-            // On a machine that is busy with other things it goes on until something was read at all.
-            for (int i = 0; System.nanoTime() - start < (seen.get() > 0 ? RACE : PATIENCE).toNanos(); i++) {
+            // On a busy host, the race continues until at least one read succeeded.
+            for (int i = 0; System.nanoTime() - start < (seen.get() > 0 ? RACE : RACE_TIMEOUT).toNanos(); i++) {
                 var read = calls.download(racer, "d/secret");
                 assertThat(read.text()).doesNotContain(CANARY);
                 seen.addAndGet(read.text().equals("decoy\n") ? 1 : 0);
@@ -176,7 +176,7 @@ class EscapeTest {
     }
 
     @Test
-    void whatIsNoFileIsRefusedAtOnce() {
+    void specialFilesAreRejected() {
         api.execute(session, """
                 mkfifo fifo; ln -s /dev/zero zero; ln -s fifo to-fifo; ln -s loop loop
                 perl -MSocket -e 'socket($s, AF_UNIX, SOCK_STREAM, 0); bind($s, sockaddr_un("socket"))'
@@ -187,7 +187,7 @@ class EscapeTest {
         assertThat(api.get("/list_files?session_id=" + session).status()).isEqualTo(200);
     }
 
-    /// The neighbour is asked in the middle of it and, as after every test, at the end.
+    /// Uses the neighbour during the attack and, as after every test, at the end.
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -198,19 +198,19 @@ class EscapeTest {
                 "for i in 1 2 3 4 5 6 7 8; do yes > /dev/null & done; wait",
                 "perl -e 'while (1) { open $f[$n++], \"/dev/null\" or fork }'"
             })
-    void whoDevoursEverythingHarmsOnlyItself(String devourer) throws Exception {
+    void resourceExhaustionDoesNotAffectTheNeighbour(String attack) throws Exception {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
-            var meal = workers.submit(() -> api.post("/execute", Api.command(session, devourer, "\"timeout\":3")));
+            var attacker = workers.submit(() -> api.post("/execute", Api.command(session, attack, "\"timeout\":3")));
             assertThat(api.execute(neighbour, "head -c 20M /dev/zero > mine && /bin/echo room")
                             .string("stdout"))
                     .isEqualTo("room\n");
-            assertThat(meal.get().status()).isEqualTo(200);
-            assertThat(meal.get().bytes().length).isLessThan(MOST_OUTPUT);
+            assertThat(attacker.get().status()).isEqualTo(200);
+            assertThat(attacker.get().bytes().length).isLessThan(MOST_OUTPUT);
         }
     }
 
     @Test
-    void whoIgnoresEverySignalAndHidesIsFoundAtTheTimeLimit() {
+    void processesThatIgnoreSignalsAreKilledAtTheTimeLimit() {
         var ended = api.post("/execute", Api.command(session, """
                         trap '' TERM INT HUP QUIT PIPE ALRM USR1 USR2
                         (setsid nohup sleep 4321 > /dev/null 2>&1 &); (setsid sleep 4321 & disown); sleep 4321
@@ -222,9 +222,9 @@ class EscapeTest {
                 .noneMatch(line -> line.contains("sleep 4321")));
     }
 
-    /// It may bring its own guest to a stop; it must not bring anybody else's, nor the cleaning up, to one.
+    /// The program may stop its own guest. It must stop neither another sandbox nor the cleanup.
     @Test
-    void whoStopsEverythingStopsOnlyItsOwnSandbox() {
+    void stoppingAllProcessesAffectsOnlyTheOwnSandbox() {
         api.post(
                 "/execute",
                 Api.command(session, "(perl -e 'kill 19, -1 while 1' &) > /dev/null 2>&1; true", "\"timeout\":2"));
@@ -240,7 +240,7 @@ class EscapeTest {
     }
 
     @Test
-    void noSecretIsToBeFoundInsideOrInAnArgument() {
+    void secretsAppearNeitherInTheSandboxNorInArguments() {
         String inside = api.execute(session, "cat /proc/*/environ /proc/*/cmdline /proc/mounts; env; mount")
                 .string("stdout");
         assertThat(inside).contains("sandbox-disk").doesNotContain(server.adminKey(), "VIV_");
@@ -255,7 +255,7 @@ class EscapeTest {
     }
 
     @Test
-    void theHomeIsItsOwnersAlone() throws IOException {
+    void homeIsReadableOnlyByItsOwner() throws IOException {
         for (String name : List.of("credentials", "vivarium.db", "run", "disks", "images")) {
             assertThat(Files.getPosixFilePermissions(server.home().resolve(name)))
                     .as(name)

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A log read from its end backwards, as somebody does who scrolls up.
+/// Pages of a log from its end backwards.
 class EventPagesTest {
     private static final int ADDED = 25;
 
@@ -31,7 +31,7 @@ class EventPagesTest {
     }
 
     @Test
-    void theNewestPageIsInOrderAndSaysWhereTheLogBeginsAndEnds() {
+    void newestPageIsInOrderAndStatesTheBoundsOfTheLog() {
         JsonFields page = get("?newest=true&limit=10");
         long head = page.integer("head_seq");
 
@@ -41,7 +41,7 @@ class EventPagesTest {
     }
 
     @Test
-    void pagesBackwardsJoinWithoutAGapUntilTheBeginning() {
+    void backwardPagesHaveNoGap() {
         JsonFields page = get("?newest=true&limit=7");
         long head = page.integer("head_seq");
         List<Long> all = seqs(page);
@@ -56,7 +56,7 @@ class EventPagesTest {
     }
 
     @Test
-    void bothEndsAndATypeBoundAPage() {
+    void pageIsBoundedBySequenceNumbersAndType() {
         assertThat(seqs(get("?after_seq=4&before_seq=9"))).containsExactly(5L, 6L, 7L, 8L);
         assertThat(seqs(get("?after_seq=4&before_seq=9&limit=2"))).containsExactly(7L, 8L);
         JsonFields odd = get("?newest=true&type=agent.odd&limit=3");
@@ -68,12 +68,12 @@ class EventPagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"?before_seq=0", "?before_seq=-1", "?before_seq=x", "?newest=yes"})
-    void whatIsNoPlaceIsRefused(String query) {
+    void invalidPositionIsRejected(String query) {
         assertThat(api.get(path + query).status()).isEqualTo(400);
     }
 
     @Test
-    void aStreamDoesNotRunBackwards() {
+    void streamRejectsBeforeSeq() {
         var answer = Api.send(api.request(path + "?before_seq=5")
                 .header("Accept", "text/event-stream")
                 .GET());

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Events show no content that their reader could not get from the routes for it.
+/// Events withhold content that the scopes of their reader do not cover.
 @Timeout(120)
 class EventScopesTest {
     private static final String SECRET = "top-secret-4711";
@@ -42,8 +42,7 @@ class EventScopesTest {
         await().until(() -> owner.get(events()).text().contains("before.txt"));
     }
 
-    /// Every way to read events.
-    private enum Way {
+    private enum Route {
         PAGE,
         STREAM,
         DETAILS,
@@ -52,9 +51,9 @@ class EventScopesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
-    void withoutTheScopeForFilesTheirContentIsWithheldAndTheEventSaysSo(Way way) throws Exception {
-        JsonFields event = read(way, token("shell:ro"));
+    @EnumSource(Route.class)
+    void fileContentIsWithheldWithoutTheFileScope(Route route) throws Exception {
+        JsonFields event = read(route, token("shell:ro"));
 
         assertThat(event.text()).contains(".txt").doesNotContain(SECRET).doesNotContain("sha256\":");
         assertThat(event.findStrings("withheld").orElseThrow()).containsExactly("sha256", "diff");
@@ -62,39 +61,39 @@ class EventScopesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
-    void withTheScopeForFilesTheEventIsWhole(Way way) throws Exception {
-        JsonFields event = read(way, token("shell:ro\",\"fs:ro"));
+    @EnumSource(Route.class)
+    void eventIsCompleteWithTheFileScope(Route route) throws Exception {
+        JsonFields event = read(route, token("shell:ro\",\"fs:ro"));
 
         assertThat(event.text()).contains(SECRET).doesNotContain("withheld");
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
-    void theOwnerSeesAll(Way way) throws Exception {
-        assertThat(read(way, owner).text()).contains(SECRET).doesNotContain("withheld");
+    @EnumSource(Route.class)
+    void ownerReceivesCompleteEvents(Route route) throws Exception {
+        assertThat(read(route, owner).text()).contains(SECRET).doesNotContain("withheld");
     }
 
     @ParameterizedTest
-    @EnumSource(Way.class)
-    void aMemberSeesWhatTheInvitationAllows(Way way) throws Exception {
+    @EnumSource(Route.class)
+    void invitationLimitsTheContentOfEvents(Route route) throws Exception {
         invite("shell:ro");
         Api guest = admin.as("guest");
-        assertThat(read(way, guest).text()).doesNotContain(SECRET).contains("withheld");
+        assertThat(read(route, guest).text()).doesNotContain(SECRET).contains("withheld");
 
         invite("shell:ro\",\"fs:ro");
-        assertThat(read(way, guest).text()).contains(SECRET);
+        assertThat(read(route, guest).text()).contains(SECRET);
     }
 
     @Test
-    void aSocketShowsLessFromTheMomentThatAnInvitationIsReduced() {
+    void reducedInvitationWithholdsContentOnAnOpenSocket() {
         invite("shell:ro\",\"fs:ro");
         try (var socket =
                 ShellClient.open(SERVER.get().uri(), "/ws/sandboxes/" + sandbox, ShellClient.Reading.ALWAYS)) {
             socket.auth(admin.as("guest").key(), "").await("connected");
             assertThat(awaitFile(socket).text()).contains(SECRET);
             invite("shell:ro");
-            // The change is published while the answer is on its way.
+            // The server publishes the change of the invitation while the response is under way.
             await().untilAsserted(() -> {
                 write(Api.thread() + ".txt");
                 assertThat(awaitFile(socket).text()).doesNotContain(SECRET);
@@ -103,7 +102,7 @@ class EventScopesTest {
     }
 
     @Test
-    void theInputAndTheResultOfToolsNeedTheScopeForFiles() {
+    void toolInputAndResultNeedTheFileScope() {
         append("agent.tool_use", "{\"tool_use_id\":\"1\",\"tool_name\":\"Write\",\"tool_input\":{\"content\":\"%s\"}}");
         append("agent.tool_result", "{\"tool_use_id\":\"1\",\"tool_name\":\"Read\",\"content\":\"%s\"}");
         String all = token("shell:ro").get(events() + "?type=agent.").text();
@@ -113,7 +112,7 @@ class EventScopesTest {
     }
 
     @Test
-    void numbersHaveNoGapsAndCommandOutputIsShown() {
+    void restrictedReaderReceivesEverySequenceNumberAndCommandOutput() {
         owner.execute(sandbox, "echo printed-4712");
         await().until(() -> owner.get(events()).text().contains("command.completed"));
         List<JsonFields> seen =
@@ -124,8 +123,8 @@ class EventScopesTest {
         assertThat(seen).anySatisfy(event -> assertThat(event.text()).contains("printed-4712"));
     }
 
-    private JsonFields read(Way way, Api reader) throws Exception {
-        return switch (way) {
+    private JsonFields read(Route route, Api reader) throws Exception {
+        return switch (route) {
             case PAGE -> file(reader.get(events()).json().objects("events"));
             case STREAM -> stream(reader);
             case DETAILS ->

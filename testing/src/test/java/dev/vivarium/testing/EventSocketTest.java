@@ -12,9 +12,9 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// Watchers of a sandbox over WebSocket, against a real server.
+/// Event streams of a sandbox over WebSocket, against a real server.
 class EventSocketTest {
-    /// Nothing is told of a sandbox but what the tests do to it.
+    /// Without metrics events, a log holds only the events of the tests.
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with("--metrics-every-seconds", "86400");
 
@@ -22,7 +22,7 @@ class EventSocketTest {
     private final String sandbox = api.session();
 
     @Test
-    void aWatcherSeesWhatWasAndThenWhatComesWithoutAGapOrARepetition() throws Exception {
+    void watcherReceivesStoredThenLiveEventsExactlyOnce() throws Exception {
         IntStream.range(0, 50).forEach(i -> append("before"));
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 4; i++) {
@@ -47,7 +47,7 @@ class EventSocketTest {
     }
 
     @Test
-    void theFirstMessageIsAnsweredWithHowMuchWaits() {
+    void connectedMessageCountsTheBufferedEvents() {
         append("a");
         append("b");
         try (var watcher = open("")) {
@@ -61,7 +61,7 @@ class EventSocketTest {
     }
 
     @Test
-    void aKeyInTheQueryIsAsGoodAsAFirstMessage() {
+    void keyInTheQueryAuthenticatesTheSocket() {
         append("a");
         try (var watcher = open("?after_seq=1&token=" + SERVER.get().adminKey())) {
             watcher.await("connected");
@@ -70,7 +70,7 @@ class EventSocketTest {
     }
 
     @Test
-    void whoComesFromBeyondTheEndOfTheLogIsRefusedAndNotDeaf() {
+    void sequencePastTheEndOfTheLogIsRejected() {
         append("a");
         for (String query :
                 List.of("", "?after_seq=99999999&token=" + SERVER.get().adminKey())) {
@@ -85,7 +85,7 @@ class EventSocketTest {
     }
 
     @Test
-    void whoIsNotKnownIsNotLetIn() {
+    void unauthenticatedWatcherIsRejected() {
         try (var watcher = open("?token=nonsense")) {
             assertThat(watcher.awaitClose()).isEqualTo(4401);
         }
@@ -100,7 +100,7 @@ class EventSocketTest {
     }
 
     @Test
-    void onlyWhatIsWantedComesAndTheWishMayChange() {
+    void socketDeliversOnlyTheFilteredTypesAndTheFilterCanChange() {
         try (var watcher = watch(",\"event_types\":[\"agent.\"]")) {
             append("noise");
             append("agent.note");
@@ -128,7 +128,7 @@ class EventSocketTest {
     }
 
     @Test
-    void oneThatDoesNotReadHoldsNobodyUpAndFindsAllOfItLater() {
+    void slowWatcherDelaysNoOtherAndLosesNoEvent() {
         String body = "{\"event_type\":\"flood\",\"event_data\":{\"text\":\"" + "x".repeat(50_000) + "\"}}";
         try (var slow = ShellClient.open(
                         SERVER.get().uri(),
@@ -146,19 +146,19 @@ class EventSocketTest {
     }
 
     @Test
-    void aWatcherSpeaksToTheAgentAndHoldsIt() {
+    void watcherSendsMessagesAndPausesTheSandbox() {
         append("a");
         try (var watcher =
                 watch(",\"event_types\":[\"sandbox.paused\",\"sandbox.resumed\",\"user.\"],\"after_seq\":1")) {
             watcher.send("{\"type\":\"command\",\"command\":\"send_message\",\"payload\":{\"content\":\"hello\"}}");
-            var heard = List.of(nextSaid(watcher), nextSaid(watcher));
-            assertThat(heard)
+            var received = List.of(nextExceptHeartbeat(watcher), nextExceptHeartbeat(watcher));
+            assertThat(received)
                     .extracting(message -> message.string("type"))
                     .containsExactlyInAnyOrder("queued", "event");
-            assertThat(heard)
+            assertThat(received)
                     .extracting(message -> message.optionalString("event_type").orElse(""))
                     .contains("user.message");
-            assertThat(heard)
+            assertThat(received)
                     .filteredOn(message -> message.string("type").equals("queued"))
                     .extracting(message -> message.flag("listening"))
                     .containsExactly(false);
@@ -173,7 +173,7 @@ class EventSocketTest {
     }
 
     @Test
-    void whatCannotBeDoneIsToldAndTheSocketStays() {
+    void invalidCommandsAreReportedAndTheSocketStaysOpen() {
         try (var watcher = watch("")) {
             for (String message : List.of(
                     "{\"type\":\"dance\"}",
@@ -188,7 +188,7 @@ class EventSocketTest {
     }
 
     @Test
-    void theEndOfTheSandboxIsTheLastThingAWatcherHears() {
+    void socketClosesAfterTheTerminatedEvent() {
         try (var watcher = watch("")) {
             api.post("/cleanup", "{\"session_id\":\"" + sandbox + "\"}");
 
@@ -208,8 +208,8 @@ class EventSocketTest {
         } while (!seen.equals(type));
     }
 
-    /// The next message that is more than a sign of life.
-    private static JsonFields nextSaid(ShellClient watcher) {
+    /// Returns the next message that is not a heartbeat.
+    private static JsonFields nextExceptHeartbeat(ShellClient watcher) {
         JsonFields message;
         do {
             message = watcher.next();

@@ -22,18 +22,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EventsApiTest {
-    /// Nothing is told of a sandbox but what the tests do to it.
+    /// Without metrics events, a log holds only the events of the tests.
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with("--metrics-every-seconds", "86400");
 
-    /// What nobody waits for.
     private static final Duration NEVER = Duration.ofHours(1);
 
     private final Api api = SERVER.api();
     private final String session = api.session();
 
     @Test
-    void theLifeOfASandboxIsInItsLog() {
+    void lifecycleOfASandboxIsLogged() {
         api.method("POST", "/sandboxes/" + session + "/pause");
         api.method("POST", "/sandboxes/" + session + "/resume");
         api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
@@ -52,14 +51,14 @@ class EventsApiTest {
     }
 
     @Test
-    void whoEndsASandboxReadsOfItsEndAtOnce() {
+    void terminatedEventIsStoredWhenTheDeletionReturns() {
         api.method("DELETE", "/api/v1/sandboxes/" + session);
 
         assertThat(types(api, "?type=sandbox.")).containsExactly("sandbox.started", "sandbox.terminated");
     }
 
     @Test
-    void anEndByTheAdminSaysSo() {
+    void terminationByTheAdminIsNamedInTheEvent() {
         api.method("DELETE", "/admin/sandboxes/" + session);
 
         await().untilAsserted(() -> assertThat(list(api, "?type=sandbox.terminated")
@@ -70,7 +69,7 @@ class EventsApiTest {
     }
 
     @Test
-    void whatACommandDoesIsInTheLog() {
+    void commandIsLogged() {
         api.execute(session, "echo out; echo err >&2; exit 3");
 
         await().untilAsserted(() -> assertThat(types(api, "?type=command."))
@@ -86,22 +85,22 @@ class EventsApiTest {
     }
 
     @Test
-    void whatEndedIsStillToldToItsOwnerAndToNobodyElse() {
+    void onlyTheOwnerReadsTheLogOfAnEndedSandbox() {
         Api owner = api.as("owner-of-the-past");
-        String theirs = owner.post(
+        String ended = owner.post(
                         "/create_session", "{\"user_id\":\"owner-of-the-past\",\"thread_id\":\"" + Api.thread() + "\"}")
                 .json()
                 .string("session_id");
-        owner.post("/cleanup", "{\"session_id\":\"" + theirs + "\"}");
+        owner.post("/cleanup", "{\"session_id\":\"" + ended + "\"}");
 
-        assertThat(owner.get(path(theirs)).status()).isEqualTo(200);
-        assertThat(api.as("stranger").get(path(theirs)).status()).isEqualTo(404);
-        assertThat(owner.post(path(theirs), "{\"event_type\":\"late\"}").status())
+        assertThat(owner.get(path(ended)).status()).isEqualTo(200);
+        assertThat(api.as("stranger").get(path(ended)).status()).isEqualTo(404);
+        assertThat(owner.post(path(ended), "{\"event_type\":\"late\"}").status())
                 .isEqualTo(404);
     }
 
     @Test
-    void anEventIsAddedOnceHoweverOftenItIsSent() {
+    void eventWithTheSameIdIsAppendedOnce() {
         var body = "{\"event_type\":\"agent.note\",\"event_id\":\"e-1\",\"source\":\"agent\","
                 + "\"event_data\":{\"text\":\"€\\u0001\",\"big\":123456789012345678901234567890,\"list\":[1,2.5,null,true]}}";
 
@@ -119,7 +118,7 @@ class EventsApiTest {
     }
 
     @Test
-    void severalAreAddedInTheirOrderAndOnce() {
+    void batchIsAppendedInOrderAndOnce() {
         String one = "{\"event_type\":\"m.1\",\"event_id\":\"m-1\"}";
         String two = "{\"event_type\":\"m.2\",\"event_id\":\"m-2\",\"event_data\":{\"text\":\"ü\\n\"}}";
         Api.Answer first = api.post(path(session), "[" + one + "," + two + "]");
@@ -141,7 +140,7 @@ class EventsApiTest {
     }
 
     @Test
-    void ofSeveralNoneIsAddedWhenOneIsWrong() {
+    void batchWithAnInvalidEventAppendsNothing() {
         String good = "{\"event_type\":\"a\"}";
         String many = (good + ",").repeat(100) + good;
 
@@ -176,7 +175,7 @@ class EventsApiTest {
     }
 
     @Test
-    void aPageOfLargeEventsEndsEarlyAndTheNextBeginsWhereItEnded() {
+    void pageOfLargeEventsIsShorterAndTheNextPageContinues() {
         String large = "{\"event_type\":\"large\",\"event_data\":{\"text\":\"" + "x".repeat(100_000) + "\"}}";
         String ten = "[" + (large + ",").repeat(9) + large + "]";
         for (int i = 0; i < 10; i++) {
@@ -219,7 +218,7 @@ class EventsApiTest {
                 "\u0000",
                 "not json",
             })
-    void whatIsNotAnEventIsUnprocessableAndChangesNothing(String body) {
+    void invalidEventIsUnprocessable(String body) {
         Api.Answer answer = api.post(path(session), body);
 
         assertThat(answer.status()).isEqualTo(422);
@@ -228,7 +227,7 @@ class EventsApiTest {
     }
 
     @Test
-    void aNumberThatCannotBeHeldIsUnprocessableAndNotChanged() {
+    void numberOutOfRangeIsUnprocessable() {
         Api.Answer answer = api.post(path(session), "{\"event_type\":\"a\",\"event_data\":{\"x\":1e999}}");
 
         assertThat(answer.status()).isEqualTo(422);
@@ -237,21 +236,21 @@ class EventsApiTest {
     }
 
     @Test
-    void dataBeyondItsLimitAndTooDeepIsUnprocessable() {
+    void oversizedAndDeeplyNestedDataIsUnprocessable() {
         var large = "{\"event_type\":\"a\",\"event_data\":{\"x\":\"" + "y".repeat(101 * 1024) + "\"}}";
         var deep = "{\"event_type\":\"a\",\"event_data\":" + "{\"x\":".repeat(100) + "1" + "}".repeat(100) + "}";
 
         assertThat(api.post(path(session), large).json().string("field")).isEqualTo("event_data");
         assertThat(api.post(path(session), deep).status()).isEqualTo(422);
         for (String open : List.of("[", "{\"x\":")) {
-            String bottomless = "{\"event_type\":\"a\",\"event_data\":{\"x\":" + open.repeat(10_000);
-            assertThat(api.post(path(session), bottomless).status()).isEqualTo(422);
+            String unclosed = "{\"event_type\":\"a\",\"event_data\":{\"x\":" + open.repeat(10_000);
+            assertThat(api.post(path(session), unclosed).status()).isEqualTo(422);
         }
         assertThat(types(api, "?type=a")).isEmpty();
     }
 
     @Test
-    void aTokenOfAnotherSandboxOrOfADeadOneOrForTooLittleAddsNothing() {
+    void appendNeedsALiveTokenWithScopeForThisSandbox() {
         String other = api.session();
         String body = "{\"event_type\":\"a\"}";
         String own = SERVER.get().token(session, Scope.PROCESS);
@@ -272,7 +271,7 @@ class EventsApiTest {
     }
 
     @Test
-    void aStreamBeginsWhereTheCallerWasAndGoesOn() throws Exception {
+    void streamResumesAfterTheLastEventId() throws Exception {
         api.post(path(session), "{\"event_type\":\"a\"}");
         api.post(path(session), "{\"event_type\":\"b\"}");
         await().until(() -> types(api, "").size() == 3);
@@ -285,7 +284,7 @@ class EventsApiTest {
     }
 
     @Test
-    void aStreamIsAnsweredBeforeAnythingHappens() {
+    void streamSendsHeadersBeforeTheFirstEvent() {
         try (var server = TestServer.start(
                         config -> config.withWatch(config.watch().withBreath(NEVER)));
                 var client = HttpClient.newHttpClient()) {
@@ -302,19 +301,21 @@ class EventsApiTest {
     }
 
     @Test
-    void aStreamFromBeyondTheEndOfTheLogIsRefusedAndNotDeaf() {
+    void streamFromPastTheEndOfTheLogIsRejected() {
         api.post(path(session), "{\"event_type\":\"a\"}");
         long head = api.get(path(session)).json().integer("head_seq");
         for (String mediaType : List.of("text/event-stream", "application/x-ndjson")) {
-            var asked = api.request(path(session) + "?after_seq=99999999").header("Accept", mediaType);
-            var refused = Api.send(asked);
-            assertThat(refused.status()).isEqualTo(400);
-            assertThat(refused.json().string("field")).isEqualTo("after_seq");
-            assertThat(refused.json().string("detail")).contains("the last event of this sandbox is " + head);
-            var came = api.request(path(session)).header("Accept", mediaType).header("Last-Event-ID", "99999999");
-            assertThat(Api.send(came).json().string("field")).isEqualTo("Last-Event-ID");
+            var request = api.request(path(session) + "?after_seq=99999999").header("Accept", mediaType);
+            var rejected = Api.send(request);
+            assertThat(rejected.status()).isEqualTo(400);
+            assertThat(rejected.json().string("field")).isEqualTo("after_seq");
+            assertThat(rejected.json().string("detail")).contains("the last event of this sandbox is " + head);
+            var resumed = api.request(path(session)).header("Accept", mediaType).header("Last-Event-ID", "99999999");
+            assertThat(Api.send(resumed).json().string("field")).isEqualTo("Last-Event-ID");
         }
-        assertThat(list(api, "?after_seq=99999999")).as("a page is just empty").isEmpty();
+        assertThat(list(api, "?after_seq=99999999"))
+                .as("a page past the end is empty")
+                .isEmpty();
     }
 
     @ParameterizedTest
@@ -327,7 +328,7 @@ class EventsApiTest {
                 "?after_seq=-1",
                 "?after_seq=9223372036854775808"
             })
-    void aQuestionThatMakesNoSenseIsRefused(String query) {
+    void invalidQueryIsRejected(String query) {
         assertThat(api.get(path(session) + query).status()).isEqualTo(400);
     }
 

@@ -31,7 +31,7 @@ class ExecuteApiTest {
     private final String session = api.session();
 
     @Test
-    void aCommandsResultHasTheFieldsOfTheContract() {
+    void commandResultHasTheDocumentedFields() {
         var result = api.execute(session, "echo out; echo err >&2; exit 3");
 
         assertThat(result.integer("exit_code")).isEqualTo(3);
@@ -44,19 +44,19 @@ class ExecuteApiTest {
     }
 
     @Test
-    void filesStayFromCommandToCommand() {
+    void filesPersistBetweenCommands() {
         api.execute(session, "mkdir d && cd d && echo 1 > f");
 
         assertThat(api.execute(session, "cat d/f").string("stdout")).isEqualTo("1\n");
     }
 
     @Test
-    void aTimeLimitKillsTheWholeTree() {
+    void timeoutKillsTheWholeProcessTree() {
         String marker = "987" + Api.thread().substring(7, 12).replaceAll("[^0-9]", "1");
 
         var result = api.post(
                         "/execute",
-                        // Long enough for the shell to have begun.
+                        // Long enough for the shell to start.
                         Api.command(session, "trap '' TERM; sleep " + marker + " & echo begun; wait", "\"timeout\":5"))
                 .json();
 
@@ -78,7 +78,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aKilledCommandSaysBySignal() {
+    void killedCommandReportsItsSignal() {
         var result = api.execute(session, "kill -9 $$");
 
         assertThat(result.integer("exit_code")).isEqualTo(137);
@@ -86,7 +86,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aFloodIsCutAndSaysSo() {
+    void longOutputIsTruncatedAndFlagged() {
         var result = api.execute(session, "head -c 30000000 /dev/zero | tr '\\0' x; echo end >&2");
 
         assertThat(result.string("stdout")).hasSize(10 * 1024 * 1024);
@@ -102,7 +102,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aCommandTakesInputEnvironmentAndDirectory() {
+    void commandAcceptsInputEnvironmentAndDirectory() {
         api.execute(session, "mkdir sub");
 
         var result = api.post(
@@ -117,22 +117,22 @@ class ExecuteApiTest {
     }
 
     @Test
-    void muchInputAndMuchOutputDoNotWaitForEachOther() {
-        String much = "x".repeat(900_000);
+    void largeInputAndOutputDoNotDeadlock() {
+        String largeInput = "x".repeat(900_000);
 
-        var result = api.post("/execute", Api.command(session, "cat", "\"stdin\":\"" + much + "\""))
+        var result = api.post("/execute", Api.command(session, "cat", "\"stdin\":\"" + largeInput + "\""))
                 .json();
 
-        assertThat(result.string("stdout")).isEqualTo(much);
+        assertThat(result.string("stdout")).isEqualTo(largeInput);
     }
 
     @Test
-    void withoutInputACommandReadsNothing() {
+    void commandWithoutInputReadsEndOfFile() {
         assertThat(api.execute(session, "cat; echo done").string("stdout")).isEqualTo("done\n");
     }
 
     @Test
-    void aCommandFindsAnOrdinaryEnvironment() {
+    void commandHasAStandardEnvironment() {
         assertThat(api.execute(session, "echo $USER $LC_CTYPE $TERM; [ \"$HOME\" = \"$PWD\" ] && echo home")
                         .string("stdout"))
                 .isEqualTo("sandboxuser C.UTF-8 dumb\nhome\n");
@@ -152,7 +152,7 @@ class ExecuteApiTest {
                 "\"stdin\":{} | stdin",
                 "\"tiemout\":5 | tiemout",
             })
-    void aWrongFieldIsNamedAndNothingRuns(String more, String field) {
+    void invalidFieldIsNamedAndNothingRuns(String more, String field) {
         var answer = api.post("/execute", Api.command(session, "touch ran", more));
 
         assertThat(answer.status()).isEqualTo(400);
@@ -174,7 +174,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aCommandMayBeLongButNotTooLong() {
+    void commandLengthIsLimited() {
         String text = "x".repeat(127 * 1024);
 
         assertThat(api.execute(session, "echo " + text).string("stdout")).hasSize(text.length() + 1);
@@ -194,27 +194,29 @@ class ExecuteApiTest {
     }
 
     @Test
-    void thePolicyRefusesWithThePattern() {
+    void policyRejectionNamesThePattern() {
         try (var strict = TestServer.start("--command-policy", "allowlist")) {
-            Api guarded = strict.api();
-            String id = guarded.session();
+            Api restricted = strict.api();
+            String id = restricted.session();
 
-            var answer = guarded.post("/execute", Api.command(id, "rm -rf /workspace/*"));
+            var answer = restricted.post("/execute", Api.command(id, "rm -rf /workspace/*"));
 
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.json().string("error")).isEqualTo("Command contains forbidden pattern: \\brm\\b");
             assertThat(answer.json().string("command")).isEqualTo("rm -rf /workspace/*");
             assertThat(answer.json().string("forbidden_pattern")).isEqualTo("\\brm\\b");
-            assertThat(guarded.execute(id, "echo fine | wc -l").integer("exit_code"))
+            assertThat(restricted.execute(id, "echo fine | wc -l").integer("exit_code"))
                     .isZero();
-            assertThat(guarded.post("/execute", Api.command(id, "echo $(id)")).status())
+            assertThat(restricted
+                            .post("/execute", Api.command(id, "echo $(id)"))
+                            .status())
                     .isEqualTo(400);
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {SSE, NDJSON})
-    void aStreamTellsWhatHappensInOrder(String mediaType) throws IOException {
+    void streamSendsEventsInOrder(String mediaType) throws IOException {
         var events = events(Api.command(session, "echo a; echo b >&2; exit 4"), mediaType);
 
         assertThat(events.getFirst()).isInstanceOf(ExecEvent.Started.class);
@@ -227,7 +229,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aCharacterIsNeverCutByAnEvent() throws IOException {
+    void eventsNeverSplitACharacter() throws IOException {
         var events = events(
                 Api.command(session, "printf '\\342'; sleep 0.2; printf '\\202'; sleep 0.2; printf '\\254.'"), NDJSON);
 
@@ -235,7 +237,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aStreamIsNotCut() throws IOException {
+    void streamedOutputIsNotTruncated() throws IOException {
         try (var stream = api.stream(Api.command(session, "head -c 30000000 /dev/zero"), NDJSON)) {
             long zeros = 0;
             byte[] buffer = new byte[1 << 16];
@@ -251,7 +253,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void whoHangsUpOnAStreamEndsTheCommand() throws IOException {
+    void closedStreamKillsTheCommand() throws IOException {
         String marker = "7" + System.nanoTime() % 1_000_000;
         var stream = api.stream(
                 Api.command(
@@ -268,7 +270,7 @@ class ExecuteApiTest {
     }
 
     @Test
-    void whoHangsUpOnASilentCommandEndsItToo() throws IOException {
+    void closedStreamKillsASilentCommand() throws IOException {
         String marker = "8" + System.nanoTime() % 1_000_000;
         var stream = api.stream(Api.command(session, "sleep " + marker, "\"timeout\":600"), NDJSON);
         assertThat(stream.read()).isNotNegative();
@@ -280,21 +282,21 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aSlowReaderSlowsTheCommand() throws IOException {
+    void slowReaderBlocksTheCommand() throws IOException {
         try (var stream = api.stream(
                 Api.command(
                         session,
                         "for i in $(seq 200); do head -c 1000000 /dev/zero; echo $i > next; mv next progress; done"),
                 NDJSON)) {
             assertThat(stream.read()).isNotNegative();
-            // Nobody reads on: the command must come to a halt long before its end.
+            // The client stops reading, so the command must block long before its end.
             await().pollInterval(Duration.ofSeconds(1)).until(() -> progress().equals(progress()));
             assertThat(Integer.parseInt(progress())).isLessThan(200);
         }
     }
 
     @Test
-    void aRefusalBeforeTheFirstEventIsAnOrdinaryProblem() throws IOException {
+    void errorBeforeTheFirstEventIsAProblemResponse() throws IOException {
         try (var stream = api.stream(Api.command("nothing", "true"), SSE)) {
             assertThat(new String(stream.readAllBytes(), StandardCharsets.UTF_8))
                     .contains("Invalid or expired");
@@ -302,18 +304,18 @@ class ExecuteApiTest {
     }
 
     @Test
-    void aSessionThatEndsUnderAStreamIsItsLastEvent() throws IOException {
+    void endOfSessionIsTheLastEventOfAStream() throws IOException {
         try (var stream = api.stream(Api.command(session, "echo begun; sleep 600", "\"timeout\":600"), NDJSON)) {
             var lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8));
-            var told =
+            var events =
                     lines.lines().filter(line -> !line.contains("keep_alive")).iterator();
-            assertThat(told.next()).contains("started");
-            assertThat(told.next()).contains("begun");
+            assertThat(events.next()).contains("started");
+            assertThat(events.next()).contains("begun");
 
             api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
 
-            assertThat(told.next()).containsPattern("\"type\":\"(error|exit)\"");
-            assertThat(told).isExhausted();
+            assertThat(events.next()).containsPattern("\"type\":\"(error|exit)\"");
+            assertThat(events).isExhausted();
         }
     }
 

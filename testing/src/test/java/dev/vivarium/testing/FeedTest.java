@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What happens to all sandboxes, over WebSocket and as a stream, against a real server.
+/// Feed of the events of all sandboxes over WebSocket and SSE, against a real server.
 class FeedTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
@@ -30,25 +30,25 @@ class FeedTest {
     private final Api admin = SERVER.api();
 
     @Test
-    void anAdminHearsOfAllAndAUserOfTheirOwn() {
+    void adminReceivesAllEventsAndUsersTheirOwn() {
         Api ann = admin.as("feed-ann");
-        String anns = session(ann, "feed-ann");
+        String annsSandbox = session(ann, "feed-ann");
         String other = admin.session();
         try (var all = listen(admin, "");
                 var own = listen(ann, "?event_types=feed.")) {
             append(other, "feed.a", "{}");
-            append(anns, "feed.b", "{}");
+            append(annsSandbox, "feed.b", "{}");
 
             assertThat(next(all, "feed.a").string("sandbox_id")).isEqualTo(other);
             JsonFields seen = next(all, "feed.b");
             assertThat(seen.string("entity_type")).isEqualTo("sandbox");
-            assertThat(seen.string("entity_id")).isEqualTo(anns);
+            assertThat(seen.string("entity_id")).isEqualTo(annsSandbox);
             assertThat(own.await("event").string("event_type")).isEqualTo("feed.b");
         }
     }
 
     @Test
-    void whoIsInvitedToAThreadHearsOfItForAsLongAsTheyMayWatch() throws Exception {
+    void memberReceivesEventsWhileTheirScopeAllowsIt() throws Exception {
         Api owner = admin.as("feed-host");
         String thread = Api.thread();
         String shared = owner.post("/create_session", "{\"user_id\":\"feed-host\",\"thread_id\":\"" + thread + "\"}")
@@ -72,19 +72,19 @@ class FeedTest {
                 append(shared, "feed.shared", "{}");
                 append(own, "feed.own", "{}");
 
-                // What may be heard is asked when it is, so each step is heard to its end.
+                // The server authorizes each event on delivery, so the test reads all events of a step before the next
+                // step.
                 if (scopes.startsWith("shell")) {
                     assertThat(socket.await("event").string("event_type")).isEqualTo("feed.shared");
-                    assertThat(nextOf(lines)).isEqualTo("feed.shared");
+                    assertThat(nextEventType(lines)).isEqualTo("feed.shared");
                 }
                 assertThat(socket.await("event").string("event_type")).isEqualTo("feed.own");
-                assertThat(nextOf(lines)).isEqualTo("feed.own");
+                assertThat(nextEventType(lines)).isEqualTo("feed.own");
             }
         }
     }
 
-    /// The type of the next event of a stream.
-    private static String nextOf(BufferedReader lines) throws IOException {
+    private static String nextEventType(BufferedReader lines) throws IOException {
         String line;
         do {
             line = lines.readLine();
@@ -93,36 +93,36 @@ class FeedTest {
     }
 
     @Test
-    void theEndOfASandboxIsHeardByItsUser() {
+    void userReceivesTheEndOfTheirSandbox() {
         Api ben = admin.as("feed-ben");
-        String bens = session(ben, "feed-ben");
+        String bensSandbox = session(ben, "feed-ben");
         try (var own = listen(ben, "?event_types=sandbox.terminated")) {
-            ben.post("/cleanup", "{\"session_id\":\"" + bens + "\"}");
+            ben.post("/cleanup", "{\"session_id\":\"" + bensSandbox + "\"}");
 
-            assertThat(own.await("event").string("entity_id")).isEqualTo(bens);
+            assertThat(own.await("event").string("entity_id")).isEqualTo(bensSandbox);
         }
     }
 
     @Test
-    void aTokenHearsOfItsSandboxAloneAndEndsWithIt() {
+    void tokenReceivesOnlyEventsOfItsSandbox() {
         String mine = admin.session();
         String other = admin.session();
         String token = SERVER.get().token(mine, Scope.SHELL_RO);
-        // That it was started may be told only now.
+        // The filter skips `sandbox.started`, which the server may publish only now.
         try (var own = listen(admin.with(token), "?event_types=feed.")) {
             append(other, "feed.other", "{}");
             append(mine, "feed.mine", "{}");
 
             assertThat(own.await("event").string("event_type")).isEqualTo("feed.mine");
         }
-        String tooLittle = SERVER.get().token(mine, Scope.FS_RO);
-        try (var refused = open("?token=" + tooLittle)) {
-            assertThat(refused.awaitClose()).isEqualTo(4403);
+        String withoutScope = SERVER.get().token(mine, Scope.FS_RO);
+        try (var rejected = open("?token=" + withoutScope)) {
+            assertThat(rejected.awaitClose()).isEqualTo(4403);
         }
     }
 
     @Test
-    void theQueryChoosesTypesKindsAndIds() {
+    void queryFiltersByTypeEntityAndId() {
         String one = admin.session();
         String two = admin.session();
         try (var types = listen(admin, "?event_types=agent.,tool.used");
@@ -160,7 +160,7 @@ class FeedTest {
     }
 
     @Test
-    void theChoiceChangesWhileTheSocketIsOpen() {
+    void filterCanChangeWhileTheSocketIsOpen() {
         String session = admin.session();
         try (var own = listen(admin, "?event_types=a&entity_ids=" + session)) {
             own.send("{\"type\":\"subscribe\",\"event_types\":[\"b\"]}");
@@ -192,7 +192,7 @@ class FeedTest {
                 "[]",
                 "nonsense"
             })
-    void whatMakesNoSenseIsToldAndTheSocketStays(String message) {
+    void invalidMessageIsReportedAndTheSocketStaysOpen(String message) {
         try (var own = listen(admin, "")) {
             assertThat(own.send(message).await("error").string("code")).isEqualTo("invalid-request");
             own.send("{\"type\":\"ping\"}").await("pong");
@@ -200,7 +200,7 @@ class FeedTest {
     }
 
     @Test
-    void whoIsNotKnownIsNotLetIn() {
+    void invalidTokenIsRejected() {
         for (String query : List.of("?token=nonsense", "?token=" + "x".repeat(4000))) {
             try (var stranger = open(query)) {
                 assertThat(stranger.awaitClose()).isEqualTo(4401);
@@ -209,7 +209,7 @@ class FeedTest {
     }
 
     @Test
-    void aSlowListenerIsToldWhichEventsItMissedAndFindsThemInTheLog() throws Exception {
+    void slowListenerReadsMissedEventsFromTheLog() throws Exception {
         List<String> sessions =
                 IntStream.range(0, 3).mapToObj(i -> admin.session()).toList();
         String data = "{\"text\":\"" + "x".repeat(50_000) + "\"}";
@@ -247,7 +247,7 @@ class FeedTest {
         }
     }
 
-    /// Reads from the log what was missed: it begins where the listener was.
+    /// Reads the missed events from the log. The gap starts after the last event that the listener received.
     private void catchUp(JsonFields message, Map<String, Long> seen) {
         assertThat(message.flag("complete")).isTrue();
         for (JsonFields gap : message.objects("sandboxes")) {
@@ -277,9 +277,9 @@ class FeedTest {
     }
 
     @Test
-    void thoseWithoutAWebSocketHaveAStream() throws Exception {
+    void feedIsAvailableAsServerSentEvents() throws Exception {
         Api ann = admin.as("feed-sse");
-        String anns = session(ann, "feed-sse");
+        String annsSandbox = session(ann, "feed-sse");
         String other = admin.session();
         var request = ann.request("/api/v1/events?event_types=feed.").build();
         var body = HttpClient.newHttpClient()
@@ -288,9 +288,9 @@ class FeedTest {
         try (var lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
             assertThat(lines.readLine()).isEqualTo("event: connected");
             append(other, "feed.a", "{}");
-            append(anns, "feed.b", "{}");
+            append(annsSandbox, "feed.b", "{}");
 
-            assertThat(nextOf(lines)).isEqualTo("feed.b");
+            assertThat(nextEventType(lines)).isEqualTo("feed.b");
         }
         assertThat(ann.get("/api/v1/events?entity_types=planet").status()).isEqualTo(400);
         assertThat(ann.with("nonsense").get("/api/v1/events").status()).isEqualTo(401);

@@ -24,7 +24,7 @@ class FileApiTest {
     private final String session = api.session();
 
     @Test
-    void aFileIsUploadedUnderItsOwnName() {
+    void fileIsUploadedUnderItsOwnName() {
         var answer = api.upload(Api.form().field("session_id", session).file("data.json", "{}"));
 
         assertThat(answer.status()).isEqualTo(200);
@@ -38,7 +38,7 @@ class FileApiTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"x.txt", "deep/er/x.txt", "with space", "new\nline", "€𝄞 naïve.txt", "a'b;c&d", "-rf", "..x"})
-    void everyNameSurvives(String name) {
+    void everyFileNameRoundTrips(String name) {
         assertThat(api.upload(session, name, "content of " + name).status()).isEqualTo(200);
 
         assertThat(names(session)).containsExactly(name);
@@ -52,7 +52,7 @@ class FileApiTest {
     }
 
     @Test
-    void thePartsMayComeInAnyOrder() {
+    void formPartsMayBeInAnyOrder() {
         for (int size : new int[] {10, 1_000_000}) {
             byte[] content = new byte[size];
             new Random(size).nextBytes(content);
@@ -64,11 +64,11 @@ class FileApiTest {
             assertThat(answer.status()).isEqualTo(200);
             assertThat(api.download(session, name).bytes()).isEqualTo(content);
         }
-        nothingIsSpooled();
+        assertNoSpooledFiles();
     }
 
     @Test
-    void aLateNameForALargeFileIsRefusedAndNothingIsLeft() {
+    void nameAfterALargeFileIsRejected() {
         var answer = api.upload(Api.form()
                 .field("session_id", session)
                 .file("own", new byte[1_000_000])
@@ -80,7 +80,7 @@ class FileApiTest {
     }
 
     @Test
-    void anUploadReplacesWhatWasThere() {
+    void uploadReplacesAnExistingFile() {
         api.upload(session, "f", "first and longer");
         api.upload(session, "f", "second");
 
@@ -88,14 +88,14 @@ class FileApiTest {
     }
 
     @Test
-    void anEmptyFileIsAFile() {
+    void emptyFileIsAccepted() {
         assertThat(api.upload(session, "empty", "").json().integer("size_bytes"))
                 .isZero();
         assertThat(api.download(session, "empty").bytes()).isEmpty();
     }
 
     @Test
-    void bytesArriveAsTheyWereSent() {
+    void bytesAreStoredUnchanged() {
         byte[] content = new byte[2 * 1024 * 1024 - 5];
         new Random(1).nextBytes(content);
 
@@ -107,7 +107,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFileThatLooksLikeABoundaryIsNotOne() {
+    void contentThatResemblesABoundaryIsStored() {
         String content = "\r\n------a-boundary-of-a-tes\r\n--\r\n------a-boundary\r\n".repeat(5000);
 
         assertThat(api.upload(session, "f", content).status()).isEqualTo(200);
@@ -115,7 +115,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFileThatIsTooLargeIsRefusedWithTheNumbers() {
+    void oversizedFileIsRejectedWithItsSizes() {
         var answer = api.upload(Api.form().field("session_id", session).file("big", new byte[5 * 1024 * 1024]));
 
         assertThat(answer.status()).isEqualTo(413);
@@ -126,7 +126,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFileOfUnknownLengthIsRefusedWhenItBecomesTooLarge() {
+    void fileOfUnknownLengthIsRejectedAtTheLimit() {
         byte[] body = Api.form()
                 .field("session_id", session)
                 .file("big", new byte[2 * 1024 * 1024 + 1])
@@ -142,7 +142,7 @@ class FileApiTest {
     }
 
     @Test
-    void aSpooledFileThatIsTooLargeIsRefusedToo() {
+    void oversizedSpooledFileIsRejected() {
         byte[] body = Api.form()
                 .file("big", new byte[2 * 1024 * 1024 + 1])
                 .field("session_id", session)
@@ -154,17 +154,17 @@ class FileApiTest {
                 BodyPublishers.ofInputStream(() -> new java.io.ByteArrayInputStream(body)));
 
         assertThat(answer.status()).isEqualTo(413);
-        nothingIsSpooled();
+        assertNoSpooledFiles();
     }
 
-    /// The answer does not wait for it.
-    private static void nothingIsSpooled() {
+    /// The server deletes spooled files after the response.
+    private static void assertNoSpooledFiles() {
         await().untilAsserted(
                         () -> assertThat(SERVER.get().home().resolve("tmp")).isEmptyDirectory());
     }
 
     @Test
-    void aFullWorkspaceIsRefusedWithTheNumbers() {
+    void fullWorkspaceIsRejectedWithItsSizes() {
         assertThat(api.upload(Api.form().field("session_id", session).file("a", new byte[2 << 20]))
                         .status())
                 .isEqualTo(200);
@@ -180,7 +180,7 @@ class FileApiTest {
     }
 
     @Test
-    void tooManyFilesAreRefusedWithTheNumbers() {
+    void tooManyFilesAreRejectedWithTheirCounts() {
         api.execute(session, "for i in $(seq 20); do : > f$i; done");
 
         var answer = api.upload(session, "one-more", "x");
@@ -209,7 +209,7 @@ class FileApiTest {
                 "fifo/x",
                 "a\u0000b"
             })
-    void aPathThatIsNoFileOfTheWorkspaceIsRefused(String path) throws IOException {
+    void pathOutsideTheWorkspaceIsRejected(String path) throws IOException {
         var canary = Files.writeString(SERVER.get().home().resolve("canary"), "unharmed");
         api.execute(session, "mkdir dir; mkfifo fifo; ln -s " + SERVER.get().home() + " link");
 
@@ -235,7 +235,7 @@ class FileApiTest {
     }
 
     @Test
-    void anUploadReplacesALinkOrAFifoAndNotWhatItLeadsTo() throws IOException {
+    void uploadReplacesALinkAndKeepsItsTarget() throws IOException {
         var canary = Files.writeString(SERVER.get().home().resolve("canary2"), "unharmed");
         api.execute(session, "mkfifo fifo; ln -s " + canary + " link");
 
@@ -247,7 +247,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFifoIsRefusedAtOnce() {
+    void fifoIsRejected() {
         api.execute(session, "mkfifo fifo");
 
         assertThat(api.download(session, "fifo").status()).isEqualTo(400);
@@ -261,7 +261,7 @@ class FileApiTest {
     }
 
     @Test
-    void aDeviceIsNoFile() {
+    void deviceIsRejected() {
         api.execute(session, "ln -s /dev/zero zero; mknod null c 1 3");
 
         assertThat(api.download(session, "zero").status()).isEqualTo(400);
@@ -269,7 +269,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFileThatIsNotThereIsNotFound() {
+    void missingFileIsNotFound() {
         var answer = api.download(session, "nothing.csv");
 
         assertThat(answer.status()).isEqualTo(404);
@@ -296,7 +296,7 @@ class FileApiTest {
     }
 
     @Test
-    void theTopAloneIsListedWithItsDirectories() {
+    void flatListingIncludesDirectories() {
         api.execute(session, "mkdir sub; touch sub/x top");
 
         var files = api.get("/list_files?recursive=false&session_id=" + session)
@@ -307,7 +307,7 @@ class FileApiTest {
     }
 
     @Test
-    void aNameThatIsNotUtf8IsShownAndHarmsNothing() {
+    void nameThatIsNotUtf8IsListed() {
         api.execute(session, "touch $'bad\\xff' good");
 
         assertThat(names(session)).containsExactlyInAnyOrder("bad\uFFFD", "good");
@@ -315,7 +315,7 @@ class FileApiTest {
     }
 
     @Test
-    void headersCannotBeInjectedByAName() {
+    void fileNameCannotInjectHeaders() {
         String name = "a\"\r\nSet-Cookie: x=1";
         api.upload(session, name, "x");
 
@@ -326,7 +326,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFormThatIsNoFormIsRefused() {
+    void invalidFormIsRejected() {
         assertThat(api.post("/upload_file", "{}").status()).isEqualTo(415);
         assertThat(api.post("/upload_file", "multipart/form-data", BodyPublishers.ofString("x"))
                         .status())
@@ -366,7 +366,7 @@ class FileApiTest {
     }
 
     @Test
-    void aFormThatBreaksOffLeavesNothing() {
+    void truncatedFormLeavesNoFile() {
         byte[] half = Api.form()
                 .field("session_id", session)
                 .file("half", "x".repeat(500_000))
@@ -376,11 +376,11 @@ class FileApiTest {
 
         assertThat(answer.status()).isEqualTo(400);
         assertThat(names(session)).isEmpty();
-        assertThat(hiddenFiles()).isEmpty();
+        assertThat(allFiles()).isEmpty();
     }
 
     @Test
-    void aClientThatHangsUpInTheMiddleLeavesNothing() throws IOException {
+    void disconnectDuringAnUploadLeavesNoFile() throws IOException {
         byte[] half = Api.form()
                 .field("session_id", session)
                 .file("half", "x".repeat(900_000))
@@ -394,15 +394,15 @@ class FileApiTest {
                     .getBytes(StandardCharsets.US_ASCII));
             out.write(half);
             out.flush();
-            await().until(() -> !hiddenFiles().isEmpty());
+            await().until(() -> !allFiles().isEmpty());
         }
 
-        await().until(() -> hiddenFiles().isEmpty());
+        await().until(() -> allFiles().isEmpty());
         assertThat(names(session)).isEmpty();
     }
 
-    /// Everything in the workspace, unfinished uploads as well.
-    private String hiddenFiles() {
+    /// All files in the workspace, including unfinished uploads.
+    private String allFiles() {
         return api.execute(session, "find . -type f").string("stdout");
     }
 

@@ -14,16 +14,16 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// What is told of files, whoever changes them and whatever isolates the sandbox.
+/// File events, for every way to change a file and every isolation of the sandbox.
 abstract class FileEventsContract {
     private final String session = api().session();
 
     abstract TestServer server();
 
-    /// The process on this machine that is the guest of a sandbox.
+    /// Process id of the sandbox's guest on the host.
     abstract long guest(String sandbox);
 
-    /// A place inside a sandbox, as this machine finds it.
+    /// Path on the host of a path inside the sandbox.
     abstract Path outside(String sandbox, String path);
 
     private Api api() {
@@ -31,10 +31,10 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void whatAnyProgramDoesToFilesIsInTheLog() {
-        runUnseen("printf 'one\\ntwo\\n' > a.txt");
+    void changesByAnyProgramAreLogged() {
+        runWhileGuestIsStopped("printf 'one\\ntwo\\n' > a.txt");
         awaitEvent("file.created", "a.txt");
-        runUnseen("printf 'one\\n2\\n' > a.txt");
+        runWhileGuestIsStopped("printf 'one\\n2\\n' > a.txt");
         awaitEvent("file.modified", "a.txt");
         run("rm a.txt");
         awaitEvent("file.deleted", "a.txt");
@@ -51,7 +51,7 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void whatWasThereBeforeTheWatchWasIsTold() {
+    void filesCreatedBeforeTheWatchStartsAreReported() {
         run("mkdir -p src && echo x > src/main.c");
 
         awaitEvent("file.created", "src");
@@ -60,10 +60,10 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void aFileThatIsReplacedWasModifiedAndWhatCameAndWentIsNotTold() {
-        runUnseen("echo old > kept");
+    void replacedFileIsModifiedAndTemporaryFileIsOmitted() {
+        runWhileGuestIsStopped("echo old > kept");
         awaitEvent("file.created", "kept");
-        runUnseen("echo new > kept.tmp && mv kept.tmp kept");
+        runWhileGuestIsStopped("echo new > kept.tmp && mv kept.tmp kept");
         awaitEvent("file.modified", "kept");
 
         assertThat(event("file.modified", "kept").string("diff")).contains("-old\n+new\n");
@@ -71,8 +71,8 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void whatIsNoTextOrLargeHasAHashAndWhatIsHugeASize() {
-        // Written elsewhere and moved here, so that none is seen half-done.
+    void binaryAndLargeFilesHaveAHashAndHugeFilesOnlyASize() {
+        // The script writes the files elsewhere and moves them, so that the guest never sees an incomplete file.
         run("mkdir -p .vivarium; cd .vivarium; printf 'a\\0b' > binary; head -c 70000 /dev/zero | tr '\\0' x > large;"
                 + " truncate -s 9M huge; mv binary large huge ..");
         for (String path : List.of("binary", "large", "huge")) {
@@ -89,7 +89,7 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void whatCannotBeReadIsNamedAndHoldsUpNothing() {
+    void unreadableFilesAreReportedWithoutContent() {
         run(
                 "mkfifo pipe; ln -s /etc/passwd link; ln -s nowhere broken; echo x > secret; chmod 0 secret; echo y > after");
 
@@ -103,13 +103,13 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void aStormIsFoldedVisiblyAndWhatItBroughtCanBeComparedLater() {
+    void burstOfChangesIsFoldedAndLaterDiffed() {
         run("true");
         long start = System.nanoTime();
         run(
                 "mkdir src && for i in $(seq 3000); do echo $i > src/f$i; done; mkdir -p .vivarium && echo x > .vivarium/spool");
         await().untilAsserted(() -> assertThat(created()).isEqualTo(3001));
-        // Ten a second are told one by one, and the rest of each second in one.
+        // The server reports ten changes a second individually and folds the rest of each second into one event.
         int seconds = (int) Duration.ofNanos(System.nanoTime() - start).toSeconds();
         assertThat(list("?type=file.&limit=1000")).hasSizeLessThan(60 + 11 * seconds);
         assertThat(list("?type=file.changes_folded")
@@ -119,7 +119,7 @@ abstract class FileEventsContract {
                 .contains("\"directories\":[\"src\"]");
         assertThat(api().get(events("?type=file.")).text()).doesNotContain(".vivarium");
 
-        // What the files hold is looked up when the storm is over, some at a time.
+        // The guest reads the contents of folded files after the burst, in batches.
         await().pollInterval(Duration.ofMillis(500)).untilAsserted(() -> {
             run("echo changed >> src/f1");
             assertThat(list("?type=file.modified&limit=1000"))
@@ -135,7 +135,7 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void aDirectoryThatGoesTakesWhatIsInItAlong() {
+    void movedDirectoryIsOneDeletionWithItsFileCount() {
         run("mkdir -p d/e && echo x > d/e/f");
         awaitEvent("file.created", "d/e/f");
         run("mv d g");
@@ -150,19 +150,19 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void whatHappensAfterAPauseIsToldAsBefore() {
-        runUnseen("echo x > before");
+    void changesAfterAPauseAreReported() {
+        runWhileGuestIsStopped("echo x > before");
         awaitEvent("file.created", "before");
         api().method("POST", "/sandboxes/" + session + "/pause");
         api().method("POST", "/sandboxes/" + session + "/resume");
-        runUnseen("echo x > after");
+        runWhileGuestIsStopped("echo x > after");
 
         awaitEvent("file.created", "after");
         assertThat(types(list("?type=file."))).containsExactly("file.created", "file.created");
     }
 
     @Test
-    void aRestoredSnapshotIsToldAsWhatItChanges() {
+    void restoringASnapshotReportsTheChangedFiles() {
         run("echo one > a; echo two > b");
         awaitEvent("file.created", "b");
         String thread = server().sandboxes().list().stream()
@@ -184,7 +184,7 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void afterARestartOnlyDifferencesAreTold() {
+    void restartedServerReportsOnlyDifferences() {
         run("echo x > a; mkdir d; echo y > d/b");
         awaitEvent("file.created", "d/b");
         api().post(
@@ -200,16 +200,16 @@ abstract class FileEventsContract {
     }
 
     @Test
-    void toWatchIsNoUse() {
-        String brief = api().post(
+    void watchingFilesDoesNotExtendTheIdleTimeout() {
+        String shortLived = api().post(
                         "/create_session",
                         "{\"user_id\":\"u\",\"thread_id\":\"" + Api.thread() + "\",\"timeout_minutes\":0.25}")
                 .json()
                 .string("session_id");
-        api().execute(brief, "echo x > a");
+        api().execute(shortLived, "echo x > a");
 
         await().untilAsserted(() -> assertThat(
-                        api().get("/api/v1/sandboxes/" + brief + "/events").text())
+                        api().get("/api/v1/sandboxes/" + shortLived + "/events").text())
                 .contains("\"file.created\"", "\"reason\":\"idle\""));
     }
 
@@ -217,17 +217,18 @@ abstract class FileEventsContract {
         assertThat(api().execute(session, script).integer("exit_code")).isZero();
     }
 
-    /// Runs it while the guest stands still, which then sees all of it at once, however slow the machine is.
-    private void runUnseen(String script) {
-        String place = api().execute(session, "mkdir -p .vivarium; rm -f .vivarium/done; pwd -P")
+    /// Runs the script while the guest is stopped by SIGSTOP. The guest then sees all changes at once, on a slow
+    /// host too.
+    private void runWhileGuestIsStopped(String script) {
+        String workspace = api().execute(session, "mkdir -p .vivarium; rm -f .vivarium/done; pwd -P")
                 .string("stdout")
                 .strip();
         long guest = guest(session);
-        Path done = outside(session, place + "/.vivarium/done");
-        String whenUnseen = "until grep -q '^State:.T' /proc/$PPID/status; do sleep 0.02; done; ";
-        var begun =
-                api().post("/sandboxes/" + session + "/exec", detached(whenUnseen + script + "; : > .vivarium/done"));
-        assertThat(begun.status()).as(begun.text()).isLessThan(300);
+        Path done = outside(session, workspace + "/.vivarium/done");
+        String whenStopped = "until grep -q '^State:.T' /proc/$PPID/status; do sleep 0.02; done; ";
+        var started =
+                api().post("/sandboxes/" + session + "/exec", detached(whenStopped + script + "; : > .vivarium/done"));
+        assertThat(started.status()).as(started.text()).isLessThan(300);
         signal(guest, "STOP");
         try {
             await().until(() -> Files.exists(done));

@@ -12,11 +12,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// All sandboxes, and all that agents ask, as whoever looks after many of them sees them.
+/// Lists of all sandboxes and all reviews, for a user with many sandboxes.
 class FleetApiTest {
-    private static final String ALL = "/api/v1/sandboxes";
-    private static final String ASKS = "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
-            + "\"description\":\"May I?\"}'; read answer";
+    private static final String SANDBOXES = "/api/v1/sandboxes";
+    private static final String REQUESTS_REVIEW =
+            "read task; echo '{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"r\","
+                    + "\"description\":\"May I?\"}'; read answer";
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with("--metrics-every-seconds", "0.5");
@@ -24,8 +25,8 @@ class FleetApiTest {
     private final Api api = SERVER.api();
 
     @Test
-    void aSandboxWithARunSaysAllThatAListNeeds() {
-        var run = AgentRun.of(SERVER.get(), ASKS, "\"budget_usd\":3");
+    void listEntryDescribesTheSandboxAndItsRun() {
+        var run = AgentRun.of(SERVER.get(), REQUESTS_REVIEW, "\"budget_usd\":3");
         run.awaitStatus("paused");
         await().until(() -> entry(api, "", run.id())
                 .flatMap(found -> found.optionalObject("metrics"))
@@ -44,7 +45,7 @@ class FleetApiTest {
     }
 
     @Test
-    void sandboxesWithoutARunAreListedUnlessOnlyRunsAreWanted() {
+    void runsFilterExcludesSandboxesWithoutARun() {
         String plain = api.session();
 
         assertThat(entry(api, "", plain)).isPresent();
@@ -53,12 +54,12 @@ class FleetApiTest {
     }
 
     @Test
-    void whatHasEndedIsListedWhenItIsAskedForAndForItsOwnerAlone() {
+    void endedSandboxesAreListedOnRequestForTheirOwner() {
         Api owner = api.as("owner-of-the-ended");
         String plain = session(owner, "owner-of-the-ended", Api.thread());
-        var run = owner.post(ALL, AgentRun.body("sleep 1000", "")).json().string("sandbox_id");
+        var run = owner.post(SANDBOXES, AgentRun.body("sleep 1000", "")).json().string("sandbox_id");
         owner.post("/cleanup", "{\"session_id\":\"" + plain + "\"}");
-        owner.method("DELETE", ALL + "/" + run);
+        owner.method("DELETE", SANDBOXES + "/" + run);
 
         assertThat(entry(owner, "", plain)).isEmpty();
         assertThat(entry(owner, "?ended=true", plain)
@@ -74,10 +75,10 @@ class FleetApiTest {
     }
 
     @Test
-    void whoIsInvitedSeesTheSandboxAndItsRunIfTheyMayWatch() {
+    void memberSeesTheSandboxAndWithShellScopeItsRun() {
         Api owner = api.as("host-of-the-fleet");
         String thread = Api.thread();
-        String id = owner.post(ALL, AgentRun.body(ASKS, "\"thread_id\":\"" + thread + "\""))
+        String id = owner.post(SANDBOXES, AgentRun.body(REQUESTS_REVIEW, "\"thread_id\":\"" + thread + "\""))
                 .json()
                 .string("sandbox_id");
         await().until(() -> reviews(owner, "?status=pending").contains(id));
@@ -95,17 +96,17 @@ class FleetApiTest {
     }
 
     @Test
-    void pagesFitTogetherWhateverComesMeanwhile() {
+    void pagesStayConsistentWhenSandboxesAreAdded() {
         Api owner = api.as("owner-of-many");
         List<String> made = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             made.add(session(owner, "owner-of-many", Api.thread()));
         }
-        JsonFields page = owner.get(ALL + "?limit=2").json();
+        JsonFields page = owner.get(SANDBOXES + "?limit=2").json();
         List<String> seen = new ArrayList<>(ids(page));
         session(owner, "owner-of-many", Api.thread());
         while (page.optionalString("next_cursor").isPresent()) {
-            page = owner.get(ALL + "?limit=2&cursor=" + page.string("next_cursor"))
+            page = owner.get(SANDBOXES + "?limit=2&cursor=" + page.string("next_cursor"))
                     .json();
             seen.addAll(ids(page));
         }
@@ -115,23 +116,23 @@ class FleetApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"?cursor=x", "?cursor=-", "?runs=none", "?ended=1", "?limit=0", "?status=lost", "?x=1"})
-    void whatMeansNothingIsRefused(String query) {
-        assertThat(api.get(ALL + query).status()).isEqualTo(400);
+    void invalidQueryIsRejected(String query) {
+        assertThat(api.get(SANDBOXES + query).status()).isEqualTo(400);
     }
 
     @Test
-    void allThatAgentsAskIsInOnePlaceUntilItIsAnswered() {
-        var run = AgentRun.of(SERVER.get(), ASKS);
+    void reviewListShowsPendingReviewsOfAllSandboxes() {
+        var run = AgentRun.of(SERVER.get(), REQUESTS_REVIEW);
         run.awaitStatus("paused");
-        JsonFields asked = api.get("/api/v1/reviews?status=pending").json().objects("reviews").stream()
-                .filter(review -> review.string("sandbox_id").equals(run.id()))
+        JsonFields review = api.get("/api/v1/reviews?status=pending").json().objects("reviews").stream()
+                .filter(candidate -> candidate.string("sandbox_id").equals(run.id()))
                 .findFirst()
                 .orElseThrow();
 
-        assertThat(asked.string("task_title")).isEqualTo("a task");
-        assertThat(asked.string("thread_id")).isEqualTo(run.answer().string("thread_id"));
-        assertThat(asked.flag("may_answer")).isTrue();
-        api.post(run.path() + "/reviews/" + asked.string("review_id"), "{\"decision\":\"approve\"}");
+        assertThat(review.string("task_title")).isEqualTo("a task");
+        assertThat(review.string("thread_id")).isEqualTo(run.answer().string("thread_id"));
+        assertThat(review.flag("may_answer")).isTrue();
+        api.post(run.path() + "/reviews/" + review.string("review_id"), "{\"decision\":\"approve\"}");
         assertThat(reviews(api, "?status=pending")).doesNotContain(run.id());
         assertThat(reviews(api, "?status=approved")).contains(run.id(), "\"may_answer\":false");
         assertThat(reviews(api, "")).contains(run.id());
@@ -151,8 +152,8 @@ class FleetApiTest {
         return api.as(user);
     }
 
-    private static Optional<JsonFields> entry(Api who, String query, String id) {
-        var answer = who.get(ALL + query + (query.isEmpty() ? "?" : "&") + "limit=1000");
+    private static Optional<JsonFields> entry(Api caller, String query, String id) {
+        var answer = caller.get(SANDBOXES + query + (query.isEmpty() ? "?" : "&") + "limit=1000");
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
         return answer.json().objects("sandboxes").stream()
                 .filter(found -> found.string("sandbox_id").equals(id))
@@ -165,7 +166,7 @@ class FleetApiTest {
                 .toList();
     }
 
-    private static String reviews(Api who, String query) {
-        return who.get("/api/v1/reviews" + query).text();
+    private static String reviews(Api caller, String query) {
+        return caller.get("/api/v1/reviews" + query).text();
     }
 }

@@ -15,11 +15,11 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
-/// The database of another server, which knows one sandbox of its own. Stateless.
+/// Database of another server with one sandbox. Stateless.
 final class ForeignStore {
     private ForeignStore() {}
 
-    static void make(Path file) {
+    static void create(Path file) {
         try (var db = Db.sqlite(file)) {
             new SandboxRows(db).insert(row());
         }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// A server whose home is on a small file system that is filled. Needs root.
+/// Server whose home is on a small file system that runs full. Needs root.
 @Tag("root")
 class FullDiskTest {
     private static final int MEGABYTES = 800;
@@ -29,13 +29,14 @@ class FullDiskTest {
     void makeHome() throws IOException {
         disk = SmallFileSystem.make(MEGABYTES);
         home = Files.createDirectory(disk.root().resolve("h"));
-        // The JVM unpacks the library of SQLite there, which the distribution has beside it.
+        // The JVM unpacks the SQLite library into the temporary directory. The distribution ships the library as a
+        // file.
         temporary = Files.createTempDirectory("viv-tmp");
         Files.createSymbolicLink(home.resolve("tmp"), temporary);
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void cleanUp() throws IOException {
         disk.drain();
         ServerProcess.purge(home);
         disk.close();
@@ -43,50 +44,50 @@ class FullDiskTest {
     }
 
     @Test
-    void aSandboxThatFillsTheDiskIsFrozenAndOthersGoOn() {
+    void sandboxThatFillsTheDiskIsFrozenAndOthersKeepRunning() {
         try (var server = start()) {
             Api api = server.api();
             String other = api.session();
-            String culprit = running(api, "while head -c 2M /dev/zero >> x; do sync; sleep 0.05; done");
+            String writer = running(api, "while head -c 2M /dev/zero >> x; do sync; sleep 0.05; done");
 
-            await().until(() -> state(api, culprit).equals("paused"));
-            assertThat(sandbox(api, culprit).string("reason")).contains("disk: its disk grew by", "low-water mark");
+            await().until(() -> state(api, writer).equals("paused"));
+            assertThat(sandbox(api, writer).string("reason")).contains("disk: its disk grew by", "low-water mark");
             assertThat(disk.freeBytes()).isPositive();
             assertThat(api.execute(other, "echo on").string("stdout")).isEqualTo("on\n");
-            assertFrozen(api, culprit);
+            assertFrozen(api, writer);
             assertHealth(api, 200, "degraded", "low");
 
-            assertThat(api.method("DELETE", "/admin/sandboxes/" + culprit).status())
+            assertThat(api.method("DELETE", "/admin/sandboxes/" + writer).status())
                     .isEqualTo(200);
             await().untilAsserted(() -> assertHealth(api, 200, "healthy", "ok"));
             assertThat(api.execute(api.session(), "echo new").string("stdout")).isEqualTo("new\n");
-            assertThat(audit(api, culprit)).contains("frozen", "ended");
+            assertThat(audit(api, writer)).contains("frozen", "ended");
         }
     }
 
-    /// Neither a call nor a person wakes it while there is no space.
-    private static void assertFrozen(Api api, String culprit) {
-        Api.Answer call = api.post("/execute", Api.command(culprit, "echo on"));
+    /// Neither a call nor a user resumes the sandbox while the disk is full.
+    private static void assertFrozen(Api api, String writer) {
+        Api.Answer call = api.post("/execute", Api.command(writer, "echo on"));
         assertThat(call.status()).isEqualTo(507);
         assertThat(call.json().string("detail")).contains("is frozen: its disk grew by");
         assertThat(call.headers().firstValue("Retry-After")).isPresent();
-        assertThat(api.post("/sandboxes/" + culprit + "/resume", "{}").status()).isEqualTo(507);
+        assertThat(api.post("/sandboxes/" + writer + "/resume", "{}").status()).isEqualTo(507);
         assertThat(create(api).status()).isEqualTo(507);
         await().untilAsserted(() -> assertThat(
-                        api.get(events(culprit) + "?type=sandbox.paused").text())
+                        api.get(events(writer) + "?type=sandbox.paused").text())
                 .contains("\"reason\":\"disk\""));
     }
 
     @Test
-    void aSandboxThatOutrunsTheGuardIsEnded() {
+    void fastWriterIsFrozenAndEndingItFreesTheDisk() {
         try (var server = start()) {
             Api api = server.api();
             String other = api.session();
-            String culprit = running(api, "cat /dev/zero > x");
-            await().until(() -> state(api, culprit).equals("paused"));
+            String writer = running(api, "cat /dev/zero > x");
+            await().until(() -> state(api, writer).equals("paused"));
 
             assertThat(api.get("/health").status()).isIn(200, 503);
-            assertThat(api.post("/cleanup", "{\"session_id\":\"" + culprit + "\"}")
+            assertThat(api.post("/cleanup", "{\"session_id\":\"" + writer + "\"}")
                             .status())
                     .isEqualTo(200);
             await().untilAsserted(() -> assertHealth(api, 200, "healthy", "ok"));
@@ -96,29 +97,29 @@ class FullDiskTest {
     }
 
     @Test
-    void aFrozenSandboxStaysFrozenOverARestartUntilAPersonResumesIt() {
-        String culprit;
+    void frozenSandboxStaysFrozenAcrossARestartUntilResumed() {
+        String writer;
         try (var server = start()) {
-            culprit = running(server.api(), "while head -c 2M /dev/zero >> x; do sync; sleep 0.05; done");
-            await().until(() -> state(server.api(), culprit).equals("paused"));
+            writer = running(server.api(), "while head -c 2M /dev/zero >> x; do sync; sleep 0.05; done");
+            await().until(() -> state(server.api(), writer).equals("paused"));
         }
         try (var server = start("--disk-low-water-mb", "1")) {
             Api api = server.api();
-            assertThat(sandbox(api, culprit).string("reason")).contains("disk");
-            assertThat(api.post("/execute", Api.command(culprit, "true")).status())
+            assertThat(sandbox(api, writer).string("reason")).contains("disk");
+            assertThat(api.post("/execute", Api.command(writer, "true")).status())
                     .isEqualTo(507);
-            assertThat(api.post("/sandboxes/" + culprit + "/resume", "{}").status())
+            assertThat(api.post("/sandboxes/" + writer + "/resume", "{}").status())
                     .isEqualTo(200);
-            assertThat(state(api, culprit)).isEqualTo("running");
+            assertThat(state(api, writer)).isEqualTo("running");
         }
     }
 
     @Test
-    void aFullDiskIsClearedByEndingSandboxes() {
+    void endingSandboxesFreesAFullDisk() {
         try (var server = start()) {
             Api api = server.api();
-            String first = loaded(api);
-            String second = loaded(api);
+            String first = withLargeFile(api);
+            String second = withLargeFile(api);
             String bystander = api.session();
             assertThat(event(api, bystander, "agent.kept").status()).isEqualTo(201);
             disk.fill();
@@ -137,7 +138,9 @@ class FullDiskTest {
                     .isEqualTo(200);
             assertThat(api.get(events(second) + "?type=sandbox.terminated").text())
                     .contains("cleaned up by request");
-            assertThat(disk.freeBytes()).as("its space came back").isGreaterThan(20L << 20);
+            assertThat(disk.freeBytes())
+                    .as("the disk space of the ended sandbox is free")
+                    .isGreaterThan(20L << 20);
 
             disk.drain();
             await().untilAsserted(() -> assertHealth(api, 200, "healthy", "ok"));
@@ -150,11 +153,11 @@ class FullDiskTest {
     }
 
     @Test
-    void anEndOnAFullDiskWithoutAReserveSurvivesAKill() {
+    void terminationOnAFullDiskSurvivesAServerKill() {
         String session;
         try (var server = start("--store-reserve-mb", "0")) {
             Api api = server.api();
-            session = loaded(api);
+            session = withLargeFile(api);
             disk.fill();
             await().untilAsserted(() -> assertHealth(api, 503, "unhealthy", "full"));
             assertThat(api.method("DELETE", "/admin/sandboxes/" + session).status())
@@ -162,23 +165,23 @@ class FullDiskTest {
         }
         disk.drain();
         try (var server = start()) {
-            var gone = server.api().post("/execute", Api.command(session, "true"));
-            assertThat(gone.status()).isEqualTo(404);
-            assertThat(gone.json().object("end").string("detail")).isEqualTo("ended by the admin");
+            var ended = server.api().post("/execute", Api.command(session, "true"));
+            assertThat(ended.status()).isEqualTo(404);
+            assertThat(ended.json().object("end").string("detail")).isEqualTo("ended by the admin");
         }
     }
 
     @Test
-    void disksAreNotPromisedBeyondTheOvercommit() {
+    void disksAreNotAllocatedBeyondTheOvercommit() {
         try (var server = start("--disk-overcommit", "4")) {
             Api api = server.api();
-            // About 700 MB are free: one disk of 2,000 MB fits into four times that, and two do not.
+            // About 700 MB are free. Four times that is enough for one disk of 2,000 MB, but not for two.
             await().until(() -> api.get("/health").json().object("disk").integer("free_bytes") > 0);
             api.session();
             await().untilAsserted(() -> {
-                Api.Answer refused = create(api);
-                assertThat(refused.status()).isEqualTo(507);
-                assertThat(refused.json().string("detail")).contains("a disk of 2000 MiB", "disk-overcommit is 4.0");
+                Api.Answer rejected = create(api);
+                assertThat(rejected.status()).isEqualTo(507);
+                assertThat(rejected.json().string("detail")).contains("a disk of 2000 MiB", "disk-overcommit is 4.0");
             });
         }
     }
@@ -189,7 +192,7 @@ class FullDiskTest {
         return ServerProcess.start(home, arguments.toArray(new String[0]));
     }
 
-    /// A sandbox in which a command goes on by itself.
+    /// Creates a sandbox with a detached command.
     private static String running(Api api, String command) {
         String session = api.session();
         String path = "/sandboxes/" + session + "/exec";
@@ -199,8 +202,8 @@ class FullDiskTest {
         return session;
     }
 
-    /// A sandbox whose disk holds 40 MB.
-    private static String loaded(Api api) {
+    /// Creates a sandbox whose disk holds 40 MB.
+    private static String withLargeFile(Api api) {
         String session = api.session();
         assertThat(api.execute(session, "head -c 40M /dev/urandom > big && sync")
                         .integer("exit_code"))

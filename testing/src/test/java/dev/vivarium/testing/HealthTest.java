@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Timeout;
 /// `/health` names each part of the server that does not work.
 @Timeout(120)
 class HealthTest {
-    private static final int MOST_MILLIS = 10_000;
+    private static final int TIMEOUT_MILLIS = 10_000;
 
     @Test
-    void healthAnswersAndNamesTheSchedulerWhileNoVirtualThreadRuns() throws Exception {
+    void healthNamesTheSchedulerWhileNoVirtualThreadRuns() throws Exception {
         try (var server = TestServer.start()) {
             assertThat(server.api().get("/health").status()).isEqualTo(200);
             var stopped = new AtomicBoolean();
@@ -53,10 +53,10 @@ class HealthTest {
         }
     }
 
-    /// Asks on a connection of its own, from a platform thread.
+    /// Requests `/health` on a new connection from a platform thread.
     private static String health(TestServer server) {
         try (var socket = new Socket(server.uri().getHost(), server.uri().getPort())) {
-            socket.setSoTimeout(MOST_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream()
                     .write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

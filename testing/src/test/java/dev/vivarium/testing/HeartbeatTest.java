@@ -7,37 +7,37 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/// Whoever wants nothing of what happens, while much does, still hears that the server is there.
+/// Heartbeats of sockets, with and without events that the filter drops.
 class HeartbeatTest {
-    private static final Duration OFTEN = Duration.ofMillis(300);
+    private static final Duration INTERVAL = Duration.ofMillis(300);
 
     @Test
-    void aSocketBeatsWhetherNothingHappensOrNothingOfItIsWanted() throws Exception {
+    void socketSendsHeartbeatsWhenIdleAndWhenAllEventsAreFiltered() throws Exception {
         try (var server =
-                TestServer.start(config -> config.withWatch(config.watch().withHeartbeat(OFTEN)))) {
+                TestServer.start(config -> config.withWatch(config.watch().withHeartbeat(INTERVAL)))) {
             Api api = server.api();
             String session = api.session();
             for (String path : new String[] {"/ws/sandboxes/" + session, "/api/v1/ws/events"}) {
                 String beat = path.endsWith("events") ? "ping" : "heartbeat";
-                try (var quiet = listen(server, path, "");
-                        var deaf = listen(server, path, "\"event_types\":[\"never\"]")) {
-                    quiet.await(beat);
+                try (var idle = listen(server, path, "");
+                        var filtered = listen(server, path, "\"event_types\":[\"never\"]")) {
+                    idle.await(beat);
 
-                    var heard = new AtomicBoolean();
+                    var done = new AtomicBoolean();
                     Thread noise = Thread.ofVirtual().start(() -> {
-                        while (!heard.get()) {
+                        while (!done.get()) {
                             api.post("/api/v1/sandboxes/" + session + "/events", "{\"event_type\":\"noise\"}");
                         }
                     });
                     try {
                         for (int beats = 0; beats < 3; ) {
-                            String type = deaf.next().string("type");
-                            // One that falls behind is told so, whatever it wants.
+                            String type = filtered.next().string("type");
+                            // A socket that falls behind receives `missed`, whatever its filter is.
                             assertThat(type).isIn(beat, "missed");
                             beats += type.equals(beat) ? 1 : 0;
                         }
                     } finally {
-                        heard.set(true);
+                        done.set(true);
                         noise.join();
                     }
                 }

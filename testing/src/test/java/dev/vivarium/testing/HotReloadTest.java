@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What one does with a preview all day: change a file, and see the page change. Needs root.
+/// Hot reload through a preview: a changed file changes the open page. Needs root.
 @Tag("root")
 @Timeout(120)
 class HotReloadTest {
     @Test
-    void aChangedFileReachesTheOpenPage() throws IOException {
+    void changedFileReachesTheOpenPage() throws IOException {
         try (var server = TestServer.startIsolated()) {
             var api = server.api();
             String session = api.session();

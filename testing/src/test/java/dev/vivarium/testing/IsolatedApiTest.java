@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What only an isolated sandbox can promise, through the API. Needs root.
+/// Guarantees of isolated sandboxes through the API. Needs root.
 @Tag("root")
 class IsolatedApiTest {
     private static TestServer server;
@@ -45,7 +45,7 @@ class IsolatedApiTest {
     }
 
     @Test
-    void aMemoryEaterDiesAndTheSessionLives() {
+    void memoryExhaustionKillsOnlyTheCommand() {
         var result = run("python3 -c 'x = bytearray(1 << 30)' || tail /dev/zero", 30);
 
         assertThat(result.integer("exit_code")).isNotZero();
@@ -53,7 +53,7 @@ class IsolatedApiTest {
     }
 
     @Test
-    void aCommandThatTheKernelKilledForMemorySaysSo() {
+    void outOfMemoryKillIsReported() {
         var result = run("exec tail /dev/zero", 60);
 
         assertThat(result.string("cause")).isEqualTo("oom");
@@ -61,10 +61,10 @@ class IsolatedApiTest {
         assertAlive();
     }
 
-    /// The shell stays, so that the bomb is the command's own and dies with it at the time limit. One that were
-    /// left in the background would be the sandbox's to keep, as every background process is.
+    /// The shell keeps running, so the fork bomb belongs to the command and dies at its timeout. A background
+    /// process would survive the command.
     @Test
-    void aForkBombIsBoundedAndEnds() {
+    void forkBombIsBoundedAndKilled() {
         var result = run("f() { f | f & }; f; while :; do sleep 1; done", 2);
 
         assertThat(result.flag("timed_out")).isTrue();
@@ -72,21 +72,21 @@ class IsolatedApiTest {
     }
 
     @Test
-    void aDiskFillerIsStoppedByTheKernel() {
+    void diskLimitIsEnforcedByTheKernel() {
         var result = run("head -c 500M /dev/zero > fill; echo $?; stat -c %s fill", 60);
 
         String[] lines = result.string("stdout").strip().split("\n");
         assertThat(lines[0]).isNotEqualTo("0");
         assertThat(Long.parseLong(lines[1])).isLessThan(64L << 20);
         assertThat(api.upload(session, "more", "x".repeat(1_000_000)).status()).isEqualTo(507);
-        // The kernel gives the room back a moment after the file is gone.
+        // The kernel frees the space shortly after the deletion.
         assertThat(run("rm fill; until echo free 2>/dev/null > after; do sleep 0.1; done; cat after", 60)
                         .string("stdout"))
                 .isEqualTo("free\n");
     }
 
     @Test
-    void whoIgnoresSigtermIsKilledAllTheSame() {
+    void commandThatIgnoresSigtermIsKilled() {
         var result = run("trap '' TERM INT HUP; while :; do sleep 1; done", 1);
 
         assertThat(result.string("cause")).isEqualTo("timeout");
@@ -94,7 +94,7 @@ class IsolatedApiTest {
     }
 
     @Test
-    void theHostIsOutOfReach() throws IOException {
+    void hostIsUnreachable() throws IOException {
         Path canary = Files.writeString(server.home().resolve("canary"), "unharmed");
 
         run(
@@ -107,7 +107,7 @@ class IsolatedApiTest {
     }
 
     @Test
-    void aSessionsOwnLimitsHold() {
+    void limitsOfASessionAreEnforced() {
         String id = api.post(
                         "/create_session",
                         "{\"user_id\":\"u\",\"thread_id\":\"" + Api.thread()
@@ -115,7 +115,7 @@ class IsolatedApiTest {
                 .json()
                 .string("session_id");
 
-        // They stay until all are there, however long that takes.
+        // The children stay until all forks are done, on a slow host too.
         var result = api.execute(id, """
                 perl -e 'END { kill 9, @all } for (1..60) { my $one = fork() // die "no fork after $_: $!"; \
                 exec "sleep", "1000" unless $one; push @all, $one }'

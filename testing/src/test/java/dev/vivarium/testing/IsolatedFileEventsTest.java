@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// The same in isolated sandboxes, some of them from the pool. Needs root.
+/// File events in isolated sandboxes, some of them from the pool. Needs root.
 @Tag("root")
 class IsolatedFileEventsTest extends FileEventsContract {
     private static TestServer server;
@@ -52,9 +52,9 @@ class IsolatedFileEventsTest extends FileEventsContract {
         return Path.of("/proc/" + guest(sandbox) + "/root" + path);
     }
 
-    /// A program of the sandbox takes every watch that its user may have, and each that becomes free.
+    /// A program in the sandbox takes every inotify instance that its user may have, and each that becomes free.
     @Test
-    void whereThereIsNoWatchLeftTheSandboxIsLookedAtNowAndThen() {
+    void sandboxWithoutInotifyInstancesIsPolled() {
         String sandbox = server.api().session();
         server.api().execute(sandbox, "echo x > seen");
         awaitCreated(sandbox, "seen");
@@ -67,12 +67,13 @@ class IsolatedFileEventsTest extends FileEventsContract {
                                 + ".py >/dev/null 2>&1 & until [ -e /tmp/full ]; do sleep 0.05; done");
         try (var warnings = new Warnings("dev.vivarium.core.watch.Watcher")) {
             long taken = watches(sandbox);
-            // The one that the guest had is taken too, before anybody wants it back.
+            // The program also takes the instance that the guest had, before the next guest connection needs it.
             server.restart(_ -> await().until(() -> watches(sandbox) > taken));
             server.api().execute(sandbox, "echo x > unseen");
 
             awaitCreated(sandbox, "unseen");
-            assertThat(warnings.said).anySatisfy(said -> assertThat(said).contains("there is no watch left"));
+            assertThat(warnings.messages)
+                    .anySatisfy(message -> assertThat(message).contains("there is no watch left"));
         }
     }
 
@@ -81,7 +82,7 @@ class IsolatedFileEventsTest extends FileEventsContract {
         await().untilAsserted(() -> assertThat(server.api().get(events).text()).contains("\"path\":\"" + path + "\""));
     }
 
-    /// How many watches the greedy program of a sandbox has.
+    /// Number of inotify instances of the greedy program in a sandbox.
     private static long watches(String sandbox) {
         var greedy = ProcessHandle.allProcesses()
                 .filter(process -> process.info()
@@ -101,14 +102,14 @@ class IsolatedFileEventsTest extends FileEventsContract {
         try {
             return Files.readSymbolicLink(descriptor).toString().contains("inotify");
         } catch (IOException e) {
-            return false; // It was closed meanwhile.
+            return false; // The descriptor was closed.
         }
     }
 
-    /// What a part of the server says while it is open.
+    /// Collects the warnings of a class of the server.
     private static final class Warnings extends Handler implements AutoCloseable {
         private final Logger logger;
-        final List<String> said = new CopyOnWriteArrayList<>();
+        final List<String> messages = new CopyOnWriteArrayList<>();
 
         Warnings(String name) {
             logger = Logger.getLogger(name);
@@ -117,7 +118,7 @@ class IsolatedFileEventsTest extends FileEventsContract {
 
         @Override
         public void publish(LogRecord record) {
-            said.add(record.getMessage());
+            messages.add(record.getMessage());
         }
 
         @Override

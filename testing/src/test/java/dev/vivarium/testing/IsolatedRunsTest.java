@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// Agents where sandboxes are isolated: no network, another user, freezing. Needs root.
+/// Runs in isolated sandboxes: no network, another user, freezing. Needs root.
 @Tag("root")
 class IsolatedRunsTest {
     private static TestServer server;
@@ -24,7 +24,7 @@ class IsolatedRunsTest {
     }
 
     @Test
-    void anAgentWorksAndReportsWithoutANetwork() {
+    void agentReportsWithoutANetwork() {
         var run = AgentRun.of(server, "ls /sys/class/net; echo '{\"type\":\"result\",\"summary\":\"done\"}'");
 
         run.awaitStatus("completed");
@@ -35,7 +35,7 @@ class IsolatedRunsTest {
                 .isEqualTo("700\n");
     }
 
-    /// Prints no line of the protocol.
+    /// Calls the API itself and prints no line of the worker protocol.
     private static final String SPEAKS_HTTP = """
             python3 - <<'END'
             import json, os, urllib.request
@@ -55,7 +55,7 @@ class IsolatedRunsTest {
             """;
 
     @Test
-    void aProgramThatSpeaksHttpIsHeardAndItsResultStays() {
+    void resultReportedOverHttpIsKept() {
         var run = AgentRun.of(server, SPEAKS_HTTP);
 
         run.awaitStatus("completed");
@@ -66,7 +66,7 @@ class IsolatedRunsTest {
     }
 
     @Test
-    void theTokenOfARunIsWithItsProgramAloneAndThatForTheModelWithNobody() {
+    void onlyTheProgramHasTheRunTokenAndNoProcessTheModelToken() {
         var run = AgentRun.of(server, "echo ready; while read line; do :; done");
         run.awaitEvent("agent.output");
         var found = server.api()
@@ -81,7 +81,7 @@ class IsolatedRunsTest {
     }
 
     @Test
-    void aPausedRunStandsStillAlsoThroughARestartAndThenGoesOn() {
+    void pausedRunStaysPausedAcrossARestartAndResumes() {
         var run = AgentRun.of(server, "until [ -e enough ]; do echo step; sleep 0.1; done");
         run.awaitEvent("agent.output");
         var paused = server.api().method("POST", run.path() + "/pause");

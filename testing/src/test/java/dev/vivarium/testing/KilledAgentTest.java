@@ -3,7 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.provider.FileTrees;
-import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.RealAgentRun;
 import dev.vivarium.testing.RealAgents.Step;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A server that is killed while an agent works. Needs root.
+/// Server killed while an agent works. Needs root.
 @Tag("root")
 @Timeout(240)
 class KilledAgentTest {
@@ -36,27 +36,27 @@ class KilledAgentTest {
         agents.close();
     }
 
-    /// While no server is there.
+    /// Creates a file in the sandbox without a server.
     private void touchInside(String sandbox, String file) throws Exception {
         String init = Files.readString(home.resolve("run").resolve(sandbox).resolve("pid"))
                 .strip();
         var touch = new ProcessBuilder("nsenter", "--target", init, "--user", "--mount", "--root", "touch", file)
                 .redirectErrorStream(true)
                 .start();
-        String said = new String(touch.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(touch.waitFor()).as(said).isZero();
+        String output = new String(touch.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(touch.waitFor()).as(output).isZero();
     }
 
     @Test
-    void theAgentGoesOnAndNobodyLosesALine() throws Exception {
+    void agentSurvivesAServerKillWithoutLosingEvents() throws Exception {
         agents.play(
                 Step.saying("First.").when("Work").running("claude", "echo one; until [ -e go ]; do sleep 0.05; done"),
                 Step.saying("Second.").when("one").running("claude", "echo two > two.txt"),
                 Step.saying("Third."));
-        AgentAtWork agent;
+        RealAgentRun agent;
         long before;
         try (var first = ServerProcess.start(home, agents.arguments("--pool-size", "0"))) {
-            agent = AgentAtWork.spawn(first.api(), "claude", "Work", "");
+            agent = RealAgentRun.spawn(first.api(), "claude", "Work", "");
             agent.awaitEvent("agent.tool_use");
             before = agent.types().size();
         }

@@ -24,17 +24,17 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What `kill -9` of a server costs those who append, speak and listen: nothing that was acknowledged. `make bench`
-/// does the same a hundred times and with more callers. Needs root.
+/// Producers, senders and receivers while the server is killed with SIGKILL: no acknowledged event or message is lost.
+/// `make bench` repeats this a hundred times with more clients. Needs root.
 @Tag("root")
 class KilledLogTest {
     private static final int KILLS = 5;
     private static final int PRODUCERS = 4;
-    private static final int EVENTS_A_LIFE = 50;
+    private static final int EVENTS_PER_KILL = 50;
 
     private final Map<String, Long> appended = new ConcurrentHashMap<>();
-    private final Set<String> said = ConcurrentHashMap.newKeySet();
-    private final Set<String> heard = ConcurrentHashMap.newKeySet();
+    private final Set<String> sent = ConcurrentHashMap.newKeySet();
+    private final Set<String> received = ConcurrentHashMap.newKeySet();
     private volatile Api api;
     private volatile boolean running = true;
     private Path home;
@@ -46,14 +46,14 @@ class KilledLogTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void cleanUp() throws IOException {
         ServerProcess.purge(home);
         assertThat(HostTraces.of(new SandboxId(session), home)).isEmpty();
         FileTrees.delete(home);
     }
 
     @Test
-    void whatWasAcknowledgedIsThereOnceAndInOrderHoweverOftenTheServerDies() {
+    void acknowledgedEventsSurviveServerKills() {
         ServerProcess server = start();
         session = api.session();
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -61,21 +61,21 @@ class KilledLogTest {
                 String name = "p" + i;
                 callers.submit(() -> produce(name));
             }
-            callers.submit(this::speak);
-            callers.submit(this::listen);
+            callers.submit(this::sendMessages);
+            callers.submit(this::receiveMessages);
             for (int kill = 0; kill < KILLS; kill++) {
                 int before = appended.size();
-                await().until(() -> appended.size() > before + EVENTS_A_LIFE);
+                await().until(() -> appended.size() > before + EVENTS_PER_KILL);
                 server.close();
                 server = start();
             }
             running = false;
         }
         try {
-            // They are given out some at a time.
+            // The server returns the messages in batches.
             await().untilAsserted(() -> {
                 take(api);
-                assertThat(heard).containsAll(said);
+                assertThat(received).containsAll(sent);
             });
             assertLogHasAll();
         } finally {
@@ -104,7 +104,7 @@ class KilledLogTest {
         for (int n = 0; running; n++) {
             String id = name + "-" + n;
             String body = "{\"event_type\":\"step\",\"event_id\":\"" + id + "\"}";
-            untilDone(to -> {
+            retry(to -> {
                 var answer = to.post("/api/v1/sandboxes/" + session + "/events", body);
                 assertThat(answer.status()).isLessThan(300);
                 appended.put(id, answer.json().integer("seq"));
@@ -112,20 +112,20 @@ class KilledLogTest {
         }
     }
 
-    private void speak() {
+    private void sendMessages() {
         for (int n = 0; running; n++) {
             String body = "{\"content\":\"message " + n + "\"}";
-            untilDone(to -> {
+            retry(to -> {
                 var answer = to.post("/api/v1/sandboxes/" + session + "/messages", body);
                 assertThat(answer.status()).isEqualTo(202);
-                said.add(answer.json().string("message_id"));
+                sent.add(answer.json().string("message_id"));
             });
         }
     }
 
-    private void listen() {
+    private void receiveMessages() {
         while (running) {
-            untilDone(this::take);
+            retry(this::take);
         }
     }
 
@@ -133,12 +133,12 @@ class KilledLogTest {
         var answer = from.get("/api/v1/sandboxes/" + session + "/messages?wait=1");
         assertThat(answer.status()).isEqualTo(200);
         for (JsonFields message : Json.answer("{\"all\":" + answer.text() + "}").objects("all")) {
-            heard.add(message.string("message_id"));
+            received.add(message.string("message_id"));
         }
     }
 
-    /// A call that a dying server did not answer is made again, to the next one.
-    private void untilDone(Consumer<Api> call) {
+    /// Repeats a call that the killed server did not answer, with the next server.
+    private void retry(Consumer<Api> call) {
         await().atMost(Duration.ofMinutes(3))
                 .pollInSameThread()
                 .ignoreExceptions()

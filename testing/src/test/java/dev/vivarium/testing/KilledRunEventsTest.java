@@ -26,8 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// `kill -9` of a server while a worker reports: the state of the run contains every event in the log once, although
-/// the worker does not send an event again.
+/// Server killed with SIGKILL while a worker reports: the state of the run counts every logged event once, although
+/// the worker never repeats an event.
 class KilledRunEventsTest {
     private static final String[] SERVER = {"--provider", "process", "--pool-size", "0", "--rate-limits", "off"};
     private static final int KILLS = 4;
@@ -52,7 +52,7 @@ class KilledRunEventsTest {
     }
 
     @Test
-    void noEventIsSkippedOrCountedTwice() {
+    void eventsAreCountedOnceAcrossServerKills() {
         String token = token(spawn());
         ServerProcess server = start(token);
         try (var reporters = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -79,9 +79,9 @@ class KilledRunEventsTest {
     /// Starts a run by a server that is killed afterwards.
     private JsonFields spawn() {
         try (var server = ServerProcess.start(home, SERVER)) {
-            var answer = server.api().post(AgentRun.ALL, AgentRun.body("exec sleep 1000", ""));
+            var answer = server.api().post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", ""));
             assertThat(answer.status()).as(answer.text()).isEqualTo(201);
-            path = AgentRun.ALL + "/" + answer.json().string("sandbox_id");
+            path = AgentRun.SANDBOXES + "/" + answer.json().string("sandbox_id");
             await().until(() -> sandbox(server.api()).string("status").equals("running"));
             return answer.json();
         }

@@ -18,8 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What `kill -9` of a server, and the death of the machines beside it, cost: nothing that was acknowledged. Needs
-/// root.
+/// Sandboxes when the server and their machines are killed with SIGKILL: no acknowledged state is lost. Needs root.
 @Tag("root")
 class KilledServerTest {
     private static final int KILLS = 3;
@@ -34,7 +33,7 @@ class KilledServerTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void cleanUp() throws IOException {
         ServerProcess.purge(home);
         for (SandboxId id : seen) {
             assertThat(HostTraces.of(id, home)).isEmpty();
@@ -43,7 +42,7 @@ class KilledServerTest {
     }
 
     @Test
-    void sandboxesGoOnWhenTheServerIsKilledUnderLoad() {
+    void sandboxesSurviveServerKillsUnderLoad() {
         String thread = Api.thread();
         String session;
         try (var server = start()) {
@@ -52,21 +51,21 @@ class KilledServerTest {
                     .execute(
                             session,
                             "echo kept > file; echo > beats; (while :; do echo >> beats; sleep 0.05; done) > /dev/null 2>&1 &");
-            pullThePlugUnderLoad(server, session);
+            killUnderLoad(server, session);
         }
         for (int i = 1; i < KILLS; i++) {
             try (var server = start()) {
-                assertSameAndAlive(server.api(), thread, session);
-                pullThePlugUnderLoad(server, session);
+                assertSurvived(server.api(), thread, session);
+                killUnderLoad(server, session);
             }
         }
         try (var server = start()) {
-            assertSameAndAlive(server.api(), thread, session);
+            assertSurvived(server.api(), thread, session);
         }
     }
 
     @Test
-    void sandboxesComeBackWithTheirFilesWhenTheirMachinesDiedToo() throws IOException {
+    void killedMachinesRestartWithTheirFiles() throws IOException {
         String thread = Api.thread();
         String session;
         try (var server = start()) {
@@ -86,7 +85,7 @@ class KilledServerTest {
         }
     }
 
-    private void assertSameAndAlive(Api api, String thread, String session) {
+    private void assertSurvived(Api api, String thread, String session) {
         assertThat(find(api, thread)).isEqualTo(session);
         assertThat(api.execute(session, "cat file").string("stdout")).isEqualTo("kept\n");
         long beats = beats(api, session);
@@ -98,13 +97,13 @@ class KilledServerTest {
                 api.execute(session, "wc -l < beats").string("stdout").strip());
     }
 
-    /// Kills the server while it creates, runs and removes. What its callers get for that is not the question.
-    private void pullThePlugUnderLoad(ServerProcess server, String session) {
+    /// Kills the server while it creates, uses and removes sandboxes. The responses of these calls are ignored.
+    private void killUnderLoad(ServerProcess server, String session) {
         var done = new AtomicBoolean();
         var rounds = new AtomicInteger();
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < CALLERS; i++) {
-                callers.submit(() -> harass(server.api(), session, rounds, done));
+                callers.submit(() -> createLoad(server.api(), session, rounds, done));
             }
             await().until(() -> rounds.get() > 0);
             seen.addAll(list());
@@ -114,7 +113,7 @@ class KilledServerTest {
         seen.addAll(list());
     }
 
-    private static Void harass(Api api, String session, AtomicInteger rounds, AtomicBoolean done) {
+    private static Void createLoad(Api api, String session, AtomicInteger rounds, AtomicBoolean done) {
         while (!done.get()) {
             try {
                 api.execute(session, "head -c 100000 /dev/zero | wc -c");

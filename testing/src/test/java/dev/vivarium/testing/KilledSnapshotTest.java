@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What `kill -9` of a server that is saving costs, and what is left of what was deleted. Needs root.
+/// Snapshots when the server is killed with SIGKILL while saving, and the disk space of deleted snapshots. Needs root.
 @Tag("root")
 @Timeout(240)
 class KilledSnapshotTest {
@@ -32,13 +32,13 @@ class KilledSnapshotTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void deleteHome() throws IOException {
         ServerProcess.purge(home);
         FileTrees.delete(home);
     }
 
     @Test
-    void whatWasAcknowledgedIsWholeAndTheSandboxGoesOn() throws Exception {
+    void acknowledgedSnapshotsSurviveServerKills() throws Exception {
         Map<String, String> acknowledged = new ConcurrentHashMap<>();
         String session;
         try (var server = start()) {
@@ -57,7 +57,7 @@ class KilledSnapshotTest {
             }
         }
         try (var server = start()) {
-            // Whoever stood still when the server died goes on.
+            // The sandbox resumes if the server was killed while the sandbox was paused.
             assertThat(server.api().execute(session, "echo alive").string("stdout"))
                     .isEqualTo("alive\n");
             for (var saved : acknowledged.entrySet()) {
@@ -66,9 +66,9 @@ class KilledSnapshotTest {
         }
     }
 
-    /// The file system that holds them returns what is free when it next writes its log, within half a minute.
+    /// The file system frees the blocks when it next commits its log, within half a minute.
     @Test
-    void whatWasDeletedGivesItsSpaceBack() throws Exception {
+    void deletedSnapshotsFreeTheirDiskSpace() throws Exception {
         try (var server = start()) {
             Api api = server.api();
             String session = create(api);
@@ -97,7 +97,7 @@ class KilledSnapshotTest {
                 acknowledged.put(take(api), text);
             }
         } catch (RuntimeException | AssertionError e) {
-            // The server was killed. What it did not acknowledge is not promised.
+            // The server was killed. Snapshots that it did not acknowledge may be lost.
         }
     }
 
@@ -121,7 +121,7 @@ class KilledSnapshotTest {
         return "/threads/" + thread + "/snapshots";
     }
 
-    /// What the disks of the home take on the host.
+    /// Bytes that the disks of the home take on the host.
     private long allocated() throws IOException {
         var du = new ProcessBuilder(
                         "du",

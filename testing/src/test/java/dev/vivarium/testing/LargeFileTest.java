@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// Files that are too large to be hashed for each request.
+/// Files too large to hash for each request.
 @Timeout(300)
 class LargeFileTest {
     private static final int LARGE = (8 << 20) + 1;
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
@@ -30,14 +30,14 @@ class LargeFileTest {
     private final String session = api.session();
 
     @Test
-    void aSparseTerabyteIsDescribedAndReadInPartsAtOnce() {
+    void sparseTerabyteFileSupportsHeadAndRanges() {
         api.execute(session, "truncate -s 1T sparse");
 
-        var head = Api.send(api.request(path("sparse")).timeout(SOON).method("HEAD", BodyPublishers.noBody()));
-        var part =
-                Api.send(api.request(path("sparse")).timeout(SOON).header("Range", "bytes=500000000000-500000000009"));
+        var head = Api.send(api.request(path("sparse")).timeout(TIMEOUT).method("HEAD", BodyPublishers.noBody()));
+        var part = Api.send(
+                api.request(path("sparse")).timeout(TIMEOUT).header("Range", "bytes=500000000000-500000000009"));
         var view = Api.send(
-                api.request("/api/v1/sandboxes/" + session + "/files/sparse").timeout(SOON));
+                api.request("/api/v1/sandboxes/" + session + "/files/sparse").timeout(TIMEOUT));
 
         assertThat(head.status()).isEqualTo(200);
         assertThat(head.headers().firstValue("Content-Length")).contains(String.valueOf(1L << 40));
@@ -48,7 +48,7 @@ class LargeFileTest {
     }
 
     @Test
-    void manyCallersThatHangUpAtOnceDoNotHoldUpOthers() throws IOException {
+    void disconnectedClientsDoNotDelayOthers() throws IOException {
         api.execute(session, "truncate -s 1T sparse");
         String request =
                 "HEAD " + path("sparse") + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key() + "\r\n\r\n";
@@ -58,32 +58,32 @@ class LargeFileTest {
             }
         }
 
-        assertThat(Api.send(api.request("/health").timeout(SOON)).status()).isEqualTo(200);
+        assertThat(Api.send(api.request("/health").timeout(TIMEOUT)).status()).isEqualTo(200);
         assertThat(api.execute(session, "echo served").string("stdout")).isEqualTo("served\n");
     }
 
     @Test
-    void theTagOfALargeFileProtectsAgainstLostUpdates() {
+    void etagOfALargeFilePreventsLostUpdates() {
         var written = put("large", new byte[LARGE], "If-None-Match", "*");
         String first = written.headers().firstValue("ETag").orElseThrow();
-        String read = settledTag("large");
+        String read = awaitStrongEtag("large");
         assertThat(written.status()).isEqualTo(201);
         assertThat(read).isEqualTo(first).doesNotStartWith("W/");
 
         api.execute(session, "printf x | dd of=large conv=notrunc 2>/dev/null");
         var late = put("large", new byte[LARGE], "If-Match", first);
-        var informed = put("large", new byte[LARGE], "If-Match", settledTag("large"));
+        var upToDate = put("large", new byte[LARGE], "If-Match", awaitStrongEtag("large"));
 
         assertThat(late.status()).isEqualTo(412);
-        assertThat(informed.status()).isEqualTo(204);
+        assertThat(upToDate.status()).isEqualTo(204);
     }
 
     @Test
-    void aLargeFileIsSentWholeAndOnlyToThoseWhoDoNotHaveIt() {
+    void largeFileSupportsConditionalRequests() {
         byte[] content = new byte[LARGE];
         Arrays.fill(content, (byte) 'a');
         put("large", content, "If-None-Match", "*");
-        String tag = settledTag("large");
+        String tag = awaitStrongEtag("large");
 
         var whole = api.get(path("large"));
         var known = Api.send(api.request(path("large")).header("If-None-Match", tag));
@@ -99,7 +99,7 @@ class LargeFileTest {
     }
 
     @Test
-    void theHashOfALargeFileIsToldToWhoeverAsksAndNamesItInAChange() throws GeneralSecurityException {
+    void hashOfALargeFileIsReturnedOnRequestAndWorksAsEtag() throws GeneralSecurityException {
         byte[] content = new byte[LARGE];
         byte[] hash = MessageDigest.getInstance("SHA-256").digest(content);
         String tag = '"' + HexFormat.of().formatHex(hash) + '"';
@@ -118,11 +118,11 @@ class LargeFileTest {
     }
 
     @Test
-    void tooManyFileCallsOfOneSandboxAreRefusedWithATimeToRetry() throws IOException {
+    void fileCallsPerSandboxAreLimitedWithRetryAfter() throws IOException {
         api.execute(session, "truncate -s 100M slow");
         var readers = new ArrayList<RawClient>();
         try {
-            // They do not read, so that their downloads stand still.
+            // The clients do not read, so their downloads block.
             for (int i = 0; i < 128; i++) {
                 var reader = new RawClient(SERVER.get().uri());
                 readers.add(reader);
@@ -131,10 +131,10 @@ class LargeFileTest {
             }
             await().until(() -> api.get(path("slow2")).status() == 429);
 
-            var refused = api.get(path("slow2"));
+            var rejected = api.get(path("slow2"));
 
-            assertThat(refused.text()).contains("too-many-requests");
-            assertThat(refused.headers().firstValue("Retry-After")).contains("1");
+            assertThat(rejected.text()).contains("too-many-requests");
+            assertThat(rejected.headers().firstValue("Retry-After")).contains("1");
             assertThat(api.execute(session, "echo served").string("stdout")).isEqualTo("served\n");
         } finally {
             for (var reader : readers) {
@@ -151,8 +151,8 @@ class LargeFileTest {
                 .isZero();
     }
 
-    /// The ETag once the file has not been changed for a moment.
-    private String settledTag(String name) {
+    /// The strong ETag, which the server returns once the file has not changed for a moment.
+    private String awaitStrongEtag(String name) {
         return await().until(
                         () -> api.method("HEAD", path(name))
                                 .headers()

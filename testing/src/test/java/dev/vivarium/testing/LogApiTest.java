@@ -33,21 +33,21 @@ class LogApiTest {
     };
 
     @BeforeEach
-    void listen() {
+    void addCollector() {
         LOGGER.setLevel(Level.INFO);
         LOGGER.setUseParentHandlers(false);
         LOGGER.addHandler(collector);
     }
 
     @AfterEach
-    void stopListening() {
+    void removeCollector() {
         LOGGER.removeHandler(collector);
         LOGGER.setUseParentHandlers(true);
         LOGGER.setLevel(null);
     }
 
     @Test
-    void everyKindOfEventHasItsLine() {
+    void everyKindOfEventIsLogged() {
         try (var server = TestServer.start("--max-file-size-mb", "1", "--denied-patterns", "forbidden")) {
             Api api = server.api();
             String request = "{\"user_id\":\"user_abc123\",\"thread_id\":\"thread_xyz789\"}";
@@ -59,7 +59,7 @@ class LogApiTest {
             api.upload(session, "a", "b");
             api.download(session, "a");
             api.upload(session, "big", "x".repeat(1_060_000));
-            // Nobody has used it for long enough when the next server comes.
+            // Makes the session expire as soon as the next server starts.
             server.restart(store -> store.write(sql -> sql.update("update sandboxes set idle_timeout_ms = 1")));
             await().until(() -> lines.stream().anyMatch(line -> line.contains("event=session_expired")));
 

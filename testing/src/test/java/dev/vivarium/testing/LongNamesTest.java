@@ -8,8 +8,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Paths that are longer than a store can look for, or a kernel takes, do not end the watch on the others. Names are
-/// random: what can be compressed fits.
+/// Paths longer than the store can index or the kernel accepts do not stop the file watch. Names are random, because
+/// the store compresses repetitive ones.
 class LongNamesTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
@@ -19,7 +19,7 @@ class LongNamesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {15, 25})
-    void whatHasALongPathIsCountedAndHoldsUpNothing(int depth) {
+    void longPathsAreCountedAndOtherFilesStillReported(int depth) {
         api.execute(session, "echo x > first");
         awaitNamed("file.created", "first");
         String descend = "for i in $(seq " + depth + "); do"

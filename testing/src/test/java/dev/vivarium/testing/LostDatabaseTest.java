@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// Sandboxes end while PostgreSQL is away.
+/// Termination of sandboxes while PostgreSQL is down.
 class LostDatabaseTest {
     private PostgresServer postgres;
     private String store;
@@ -26,14 +26,14 @@ class LostDatabaseTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void cleanUp() throws IOException {
         ServerProcess.purge(home, "--provider", "process", "--store", store);
         postgres.close();
         FileTrees.delete(home);
     }
 
     @Test
-    void anEndWithoutTheDatabaseSurvivesAKillBeforeTheDatabaseIsBack() {
+    void terminationWithoutTheDatabaseSurvivesAServerKill() {
         String session;
         try (var server = start()) {
             session = server.api().session();
@@ -53,7 +53,7 @@ class LostDatabaseTest {
     }
 
     @Test
-    void anEndWithoutTheDatabaseIsStoredAndAuditedWhenTheDatabaseIsBack() {
+    void terminationWithoutTheDatabaseIsStoredAndAuditedLater() {
         try (var server = start()) {
             String session = server.api().session();
             postgres.stop();
@@ -77,9 +77,9 @@ class LostDatabaseTest {
     }
 
     private static void assertEnded(Api api, String session) {
-        var gone = api.post("/execute", Api.command(session, "true"));
-        assertThat(gone.status()).isEqualTo(404);
-        assertThat(gone.json().object("end").string("cause")).isEqualTo("user");
-        assertThat(gone.json().object("end").string("detail")).isEqualTo("ended by the admin");
+        var ended = api.post("/execute", Api.command(session, "true"));
+        assertThat(ended.status()).isEqualTo(404);
+        assertThat(ended.json().object("end").string("cause")).isEqualTo("user");
+        assertThat(ended.json().object("end").string("detail")).isEqualTo("ended by the admin");
     }
 }

@@ -38,7 +38,7 @@ class LostStoreTest {
     private final long seed = Long.getLong("viv.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
-    /// Session ids by thread, of the present round.
+    /// Session ids of the current round, by thread.
     private final Map<String, String> sessions = new LinkedHashMap<>();
 
     private Path home;
@@ -63,7 +63,7 @@ class LostStoreTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void cleanUp() throws IOException {
         server.close();
         moveStoreTo(copies);
         ServerProcess.purge(home);
@@ -74,7 +74,7 @@ class LostStoreTest {
     }
 
     @Test
-    void noDiskIsLostWhateverBecomesOfTheStore() throws IOException {
+    void disksSurviveAnyDamageToTheStore() throws IOException {
         System.out.println("LostStoreTest: " + ROUNDS + " rounds with seed " + seed);
         for (Damage damage : damages()) {
             copyStore();
@@ -86,7 +86,7 @@ class LostStoreTest {
         }
     }
 
-    /// Every kind of damage, in a random order, as often as there are rounds.
+    /// Every kind of damage in random order, repeated for the number of rounds.
     private List<Damage> damages() {
         var all = new ArrayList<Damage>();
         while (all.size() < ROUNDS) {
@@ -108,7 +108,7 @@ class LostStoreTest {
             api.execute(session, "echo content of " + thread + " > file; sync");
             sessions.put(thread, session);
         }
-        // The server writes them within a second.
+        // The server writes the labels within a second.
         sessions.values()
                 .forEach(session -> await().until(() -> Files.exists(home.resolve("disks/" + session + ".label"))));
     }
@@ -128,7 +128,7 @@ class LostStoreTest {
             case DELETE_ALL -> moveStoreTo(copies.resolve("lost"));
             case FOREIGN_DATABASE -> {
                 moveStoreTo(copies.resolve("lost"));
-                ForeignStore.make(database);
+                ForeignStore.create(database);
             }
             case OLD_COPY -> {
                 moveStoreTo(copies.resolve("lost"));
@@ -149,7 +149,7 @@ class LostStoreTest {
         }
         assertThat(attempt.exitCode()).isPositive();
         assertThat(attempt.errors()).as("%s, seed %d", damage, seed).contains("--adopt");
-        assertThat(disks()).as("a refused start changes nothing").isEqualTo(disks);
+        assertThat(disks()).as("a failed start changes no disk").isEqualTo(disks);
         if (attempt.errors().contains("damaged")) {
             moveStoreTo(copies.resolve("lost"));
         }
@@ -161,7 +161,7 @@ class LostStoreTest {
         }
     }
 
-    /// The disk is that of a sandbox, or in `orphans/`.
+    /// Each disk belongs to a known sandbox or is in `orphans/`.
     private void assertEachDiskIsKept(Damage damage) throws IOException {
         for (var session : sessions.entrySet()) {
             String id = session.getValue();

@@ -29,12 +29,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Callers who ask for much and read little cost a server with a small heap neither its life nor anybody else anything.
+/// Clients that request large responses and do not read them, against a server with a small heap.
 @Timeout(180)
 class MemoryBudgetTest {
     private static final List<String> SMALL_HEAP = List.of("-Xmx192m", "-XX:+ExitOnOutOfMemoryError");
 
-    /// With names of a hundred characters: a listing takes some ten megabytes.
+    /// The names have a hundred characters, so a listing takes some ten megabytes.
     private static final String MANY_FILES = "seq -f 'file-%095.0f' 1 50000 | xargs touch; ls | wc -l";
 
     private static Path home;
@@ -66,14 +66,14 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void listingsThatNobodyReadsStopNobodyElse() throws Exception {
+    void unreadListingsDoNotBlockOtherClients() throws Exception {
         Api victim = server.api().as("victim");
         String session = session(victim, "victim");
         attacker.execute(attacked, MANY_FILES);
         List<Socket> sockets = new ArrayList<>();
         try {
             for (int i = 0; i < 80; i++) {
-                sockets.add(ask("/sandboxes/" + attacked + "/files/?recursive=true"));
+                sockets.add(getWithoutReading("/sandboxes/" + attacked + "/files/?recursive=true"));
             }
             for (Socket socket : sockets) {
                 await().until(() -> socket.getInputStream().available() > 0);
@@ -92,7 +92,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void longOutputsOfManyCommandsAreAnsweredOrRefused() throws Exception {
+    void longOutputsAreReturnedOrRejected() throws Exception {
         String body = Api.command(attacked, "head -c 20971520 /dev/zero | tr '\\0' x", "\"timeout\": 120");
         Callable<Outcome> call = () -> post(body);
         List<Outcome> answers = new ArrayList<>();
@@ -114,7 +114,7 @@ class MemoryBudgetTest {
         await().until(() -> inFlight() == 0);
     }
 
-    /// How a request ended, and how long its answer was.
+    /// Status, length and headers of a response.
     private record Outcome(int status, long bytes, HttpHeaders headers) {}
 
     private static Outcome post(String body) throws IOException, InterruptedException {
@@ -138,7 +138,7 @@ class MemoryBudgetTest {
                 .string("session_id");
     }
 
-    private static Socket ask(String path) throws IOException {
+    private static Socket getWithoutReading(String path) throws IOException {
         URI uri = server.uri();
         var socket = new Socket();
         socket.setReceiveBufferSize(4096);

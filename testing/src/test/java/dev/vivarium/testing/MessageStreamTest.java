@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Messages as a stream, for those who would rather listen than ask.
+/// Messages as a stream of server-sent events or NDJSON.
 @Timeout(120)
 class MessageStreamTest {
     private static final String LINES = "application/x-ndjson";
@@ -40,10 +40,10 @@ class MessageStreamTest {
 
     @ParameterizedTest
     @ValueSource(strings = {EVENTS, LINES})
-    void whatWaitsComesInterruptsFirstAndThenWhatIsSaid(String mediaType) throws Exception {
-        say("one", "user_message");
-        say("two", "guidance");
-        String stop = say("stop", "interrupt");
+    void streamSendsQueuedMessagesInterruptsFirstThenLiveOnes(String mediaType) throws Exception {
+        send("one", "user_message");
+        send("two", "guidance");
+        String stop = send("stop", "interrupt");
 
         try (var stream = Stream.open(api, messages, mediaType)) {
             JsonFields first = stream.next();
@@ -52,7 +52,7 @@ class MessageStreamTest {
             assertThat(first.string("inject_mode")).isEqualTo("immediate");
             assertThat(stream.contents(2)).containsExactly("one", "two");
 
-            say("live", "user_message");
+            send("live", "user_message");
             assertThat(stream.contents(1)).containsExactly("live");
         }
         assertThat(api.get(messages).text()).isEqualTo("[]");
@@ -61,7 +61,7 @@ class MessageStreamTest {
 
     @Test
     void anEventStreamNamesEachMessage() throws Exception {
-        String id = say("hello", "user_message");
+        String id = send("hello", "user_message");
 
         try (var stream = Stream.open(worker, messages, EVENTS)) {
             assertThat(stream.line()).isEqualTo("id: " + id);
@@ -71,15 +71,17 @@ class MessageStreamTest {
     }
 
     @Test
-    void whatIsNotAcknowledgedIsShownAgainToWhoeverComesBack() throws Exception {
-        String first = say("one", "user_message");
-        say("two", "user_message");
+    void unacknowledgedMessagesAreRedeliveredOnReconnect() throws Exception {
+        String first = send("one", "user_message");
+        send("two", "user_message");
 
         try (var stream = Stream.open(worker, messages + "?ack=", LINES)) {
             assertThat(stream.contents(2)).containsExactly("one", "two");
             assertThat(worker.get(messages + "?ack=" + first).text()).contains("two");
-            say("three", "user_message");
-            assertThat(stream.contents(1)).as("each is shown once").containsExactly("three");
+            send("three", "user_message");
+            assertThat(stream.contents(1))
+                    .as("a stream delivers each message once")
+                    .containsExactly("three");
         }
         assertThat(delivered()).hasSize(1);
 
@@ -87,45 +89,45 @@ class MessageStreamTest {
             assertThat(stream.contents(2)).containsExactly("two", "three");
         }
         try (var stream = Stream.open(worker, messages + "?ack=" + ids("?ack="), LINES)) {
-            say("four", "user_message");
+            send("four", "user_message");
             assertThat(stream.contents(1)).containsExactly("four");
         }
     }
 
     @Test
-    void whoStreamsAndWhoPollsGetEachMessageOnce() throws Exception {
-        int all = 60;
-        var heard = new ConcurrentLinkedQueue<String>();
+    void streamsAndPollsTogetherDeliverEachMessageOnce() throws Exception {
+        int total = 60;
+        var received = new ConcurrentLinkedQueue<String>();
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (String mediaType : List.of(EVENTS, LINES)) {
                 workers.submit(() -> {
                     try (var stream = Stream.open(api, messages, mediaType)) {
                         while (!Thread.interrupted()) {
-                            heard.add(stream.next().string("content"));
+                            received.add(stream.next().string("content"));
                         }
                     }
                     return null;
                 });
             }
             var poller = workers.submit(() -> {
-                while (heard.size() < all) {
+                while (received.size() < total) {
                     Json.requests(api.get(messages + "?wait=1").bytes())
-                            .forEach(message -> heard.add(message.string("content")));
+                            .forEach(message -> received.add(message.string("content")));
                 }
                 return null;
             });
-            IntStream.range(0, all).forEach(i -> say("m" + i, "user_message"));
+            IntStream.range(0, total).forEach(i -> send("m" + i, "user_message"));
             poller.get();
             workers.shutdownNow();
         }
 
-        assertThat(heard).hasSize(all).doesNotHaveDuplicates();
-        await().untilAsserted(() -> assertThat(delivered()).hasSize(all).doesNotHaveDuplicates());
+        assertThat(received).hasSize(total).doesNotHaveDuplicates();
+        await().untilAsserted(() -> assertThat(delivered()).hasSize(total).doesNotHaveDuplicates());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {EVENTS, LINES})
-    void theEndOfTheSandboxEndsItAndSaysWhy(String mediaType) throws Exception {
+    void endOfSandboxEndsTheStreamWithAReason(String mediaType) throws Exception {
         try (var stream = Stream.open(worker, messages, mediaType)) {
             api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
 
@@ -135,10 +137,10 @@ class MessageStreamTest {
     }
 
     @Test
-    void aWorkerWhoseTokenIsGoneHearsNoMoreAndWhatIsSaidWaitsForTheNext() throws Exception {
+    void revokedWorkerTokenEndsTheStreamAndMessagesStayQueued() throws Exception {
         try (var stream = Stream.open(worker, messages, LINES)) {
             SERVER.get().workers().forget(new SandboxId(session));
-            say("for the next one", "user_message");
+            send("for the next one", "user_message");
 
             assertThat(stream.next().object("problem").integer("status")).isEqualTo(401);
             assertThat(stream.isOver()).isTrue();
@@ -147,9 +149,9 @@ class MessageStreamTest {
     }
 
     @Test
-    void whoAsksForSomethingElseGetsWhatWaitsAsJson() {
+    void otherMediaTypesGetQueuedMessagesAsJson() {
         for (String mediaType : List.of("text/html", "*/*", "text/event-stream;q=0", "nonsense")) {
-            say("hello", "user_message");
+            send("hello", "user_message");
             var answer = Api.send(api.request(messages).header("Accept", mediaType));
             assertThat(answer.text()).as(mediaType).startsWith("[{").contains("hello");
             assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
@@ -157,13 +159,13 @@ class MessageStreamTest {
     }
 
     @Test
-    void aStreamIsRefusedAsAnAnswerIs() {
+    void invalidStreamRequestsAreRejected() {
         var waiting = Api.send(api.request(messages + "?wait=5").header("Accept", LINES));
         assertThat(waiting.status()).isEqualTo(400);
         assertThat(waiting.json().string("field")).isEqualTo("wait");
         assertThat(Api.send(api.request(messages + "?ack=").header("Accept", LINES))
                         .status())
-                .as("to acknowledge is for workers")
+                .as("only workers may acknowledge messages")
                 .isEqualTo(400);
         assertThat(Api.send(api.as("stranger").request(messages).header("Accept", EVENTS))
                         .status())
@@ -173,13 +175,13 @@ class MessageStreamTest {
                 .isEqualTo(401);
     }
 
-    private String say(String content, String kind) {
+    private String send(String content, String kind) {
         return api.post(messages, "{\"content\":\"" + content + "\",\"message_type\":\"" + kind + "\"}")
                 .json()
                 .string("message_id");
     }
 
-    /// The ids of what is offered, with commas between.
+    /// Ids of the offered messages, separated by commas.
     private String ids(String query) {
         return String.join(
                 ",",
@@ -195,7 +197,7 @@ class MessageStreamTest {
                 .toList();
     }
 
-    /// One who listens.
+    /// Client of one message stream.
     private record Stream(BufferedReader reader) implements AutoCloseable {
         static Stream open(Api as, String path, String mediaType) throws Exception {
             var request = as.request(path).header("Accept", mediaType).build();
@@ -209,7 +211,7 @@ class MessageStreamTest {
             return reader.readLine();
         }
 
-        /// The next object that is no sign of life.
+        /// Returns the next object that is not a keep-alive.
         JsonFields next() throws IOException {
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
                 String data = line.startsWith("data: ") ? line.substring("data: ".length()) : line;
@@ -217,7 +219,7 @@ class MessageStreamTest {
                     return Json.answer(data);
                 }
             }
-            throw new AssertionError("the stream ended without a word");
+            throw new AssertionError("the stream ended without another message");
         }
 
         List<String> contents(int count) throws IOException {

@@ -19,7 +19,7 @@ class MessagesApiTest {
     private final String sandbox = "/api/v1/sandboxes/" + api.session();
 
     @Test
-    void whatIsSaidWaitsAndIsTakenOnceInterruptsFirst() {
+    void queuedMessagesAreDeliveredOnceInterruptsFirst() {
         var first = api.post(sandbox + "/messages", "{\"content\":\"hello\"}");
         var second = api.post(sandbox + "/messages", "{\"content\":\"stop\",\"message_type\":\"interrupt\"}");
         var taken = api.get(sandbox + "/messages");
@@ -35,7 +35,7 @@ class MessagesApiTest {
     }
 
     @Test
-    void whoWaitsForAMessageGetsItWhenItIsSaid() throws Exception {
+    void longPollReturnsWhenAMessageArrives() throws Exception {
         try (var worker = Executors.newVirtualThreadPerTaskExecutor()) {
             var waiting =
                     worker.submit(() -> api.get(sandbox + "/messages?wait=30").text());
@@ -49,7 +49,7 @@ class MessagesApiTest {
     }
 
     @Test
-    void whoSpeaksToASandboxWithoutARunIsToldThatNobodyListens() {
+    void responseReportsNoListenerWithoutARun() {
         var message = api.post(sandbox + "/messages", "{\"content\":\"hello\"}").json();
         var intervention =
                 api.post(sandbox + "/interventions", "{\"message\":\"stop\"}").json();
@@ -60,25 +60,26 @@ class MessagesApiTest {
     }
 
     @Test
-    void whatIsSaidAfterARunIsHeardByTheNext() {
+    void messageSentAfterARunReachesTheNextRun() {
         var server = SERVER.get();
         var first = AgentRun.of(server, "true");
         first.awaitStatus("completed");
-        var said = api.post(first.path() + "/messages", "{\"content\":\"for the next one\"}")
+        var sent = api.post(first.path() + "/messages", "{\"content\":\"for the next one\"}")
                 .json();
-        assertThat(said.flag("listening")).isFalse();
+        assertThat(sent.flag("listening")).isFalse();
 
         String thread = "\"thread_id\":\"" + first.answer().string("thread_id") + "\"";
         var next = AgentRun.of(server, "read task; read message; echo \"$message\"; read more", thread);
         next.awaitEvent("agent.output");
         assertThat(next.events("agent.output")).contains("for the next one");
-        var heard = api.post(next.path() + "/messages", "{\"content\":\"go\"}").json();
-        assertThat(heard.flag("listening")).isTrue();
+        var received =
+                api.post(next.path() + "/messages", "{\"content\":\"go\"}").json();
+        assertThat(received.flag("listening")).isTrue();
         next.awaitStatus("completed");
     }
 
     @Test
-    void anInterventionSaysHowItWillBeDelivered() {
+    void interventionResponseNamesItsDelivery() {
         var answer = api.post(
                         sandbox + "/interventions",
                         "{\"message\":\"stop\",\"priority\":\"urgent\",\"inject_mode\":\"next_turn\"}")
@@ -92,7 +93,7 @@ class MessagesApiTest {
     }
 
     @Test
-    void howAnInterventionIsToBeInjectedIsToldToTheWorker() {
+    void workerReceivesTheInjectMode() {
         api.post(sandbox + "/interventions", "{\"message\":\"later\",\"inject_mode\":\"next_turn\"}");
         api.post(sandbox + "/interventions", "{\"message\":\"now\"}");
 
@@ -103,17 +104,17 @@ class MessagesApiTest {
     }
 
     @Test
-    void whatAPersonSaysAsAnEventReachesTheAgentOnce() {
+    void userMessageEventReachesTheAgentOnce() {
         String event = "{\"event_type\":\"user.message\",\"event_data\":{\"content\":\"hello\"},\"event_id\":\"e1\"}";
-        var said = api.post(sandbox + "/events", event);
+        var sent = api.post(sandbox + "/events", event);
         var again = api.post(sandbox + "/events", event);
         api.post(
                 sandbox + "/events",
                 "[{\"event_type\":\"my.note\"},{\"event_type\":\"user.interrupt\",\"event_data\":{\"content\":\"stop\"}}]");
 
-        assertThat(said.status()).isEqualTo(201);
+        assertThat(sent.status()).isEqualTo(201);
         assertThat(again.status()).isEqualTo(200);
-        assertThat(again.json().integer("seq")).isEqualTo(said.json().integer("seq"));
+        assertThat(again.json().integer("seq")).isEqualTo(sent.json().integer("seq"));
         assertThat(api.get(sandbox + "/messages").text())
                 .containsSubsequence("\"content\":\"stop\"", "\"content\":\"hello\"")
                 .containsOnlyOnce("hello");
@@ -122,7 +123,7 @@ class MessagesApiTest {
                 .hasSize(1);
         api.post(sandbox + "/events", event);
         assertThat(api.get(sandbox + "/messages").text())
-                .as("what was heard is not said again")
+                .as("a delivered message is not queued again")
                 .isEqualTo("[]");
     }
 
@@ -136,7 +137,7 @@ class MessagesApiTest {
                 "{\"event_type\":\"user.approve\",\"event_data\":{\"review_id\":\"rev\"}}|event_type",
                 "{\"event_type\":\"sandbox.message\",\"event_data\":{\"content\":\"hello\"}}|event_type",
             })
-    void whatNoAgentWouldHearIsNoEvent(String body, String field) {
+    void invalidUserEventIsUnprocessable(String body, String field) {
         var answer = api.post(sandbox + "/events", body);
 
         assertThat(answer.status()).isEqualTo(422);
@@ -159,7 +160,7 @@ class MessagesApiTest {
                 "interventions|{\"message\":\"x\",\"priority\":\"huge\"}|priority",
                 "interventions|{\"message\":\"x\",\"inject_mode\":\"later\"}|inject_mode",
             })
-    void whatCannotBeSaidIsUnprocessable(String route, String body, String field) {
+    void invalidMessageIsUnprocessable(String route, String body, String field) {
         var answer = api.post(sandbox + "/" + route, body);
 
         assertThat(answer.status()).isEqualTo(422);
@@ -168,27 +169,27 @@ class MessagesApiTest {
     }
 
     @Test
-    void controlCharactersAreTakenOutAndTooMuchIsRefused() {
+    void controlCharactersAreRemovedAndLongMessagesRejected() {
         api.post(sandbox + "/messages", "{\"content\":\"a\\u0000\\u001b[31m\\tb\\n\"}");
         assertThat(api.get(sandbox + "/messages").text()).contains("\"content\":\"a[31m\\tb\\n\"");
 
         for (String route : List.of("messages", "interventions")) {
             String field = route.equals("messages") ? "content" : "message";
-            String much = "{\"" + field + "\":\"" + "x".repeat(10 * 1024 + 1) + "\"}";
-            String deep = "{\"" + field + "\":" + "[".repeat(10_000);
-            assertThat(api.post(sandbox + "/" + route, much).status()).isEqualTo(422);
-            assertThat(api.post(sandbox + "/" + route, deep).status()).isEqualTo(422);
+            String tooLong = "{\"" + field + "\":\"" + "x".repeat(10 * 1024 + 1) + "\"}";
+            String tooDeep = "{\"" + field + "\":" + "[".repeat(10_000);
+            assertThat(api.post(sandbox + "/" + route, tooLong).status()).isEqualTo(422);
+            assertThat(api.post(sandbox + "/" + route, tooDeep).status()).isEqualTo(422);
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"?wait=61", "?wait=-1", "?wait=x"})
-    void aWaitOutOfBoundsIsRefused(String query) {
+    void waitOutOfBoundsIsRejected(String query) {
         assertThat(api.get(sandbox + "/messages" + query).status()).isEqualTo(400);
     }
 
     @Test
-    void somebodyElsesAgentIsNotThere() {
+    void messagesOfAnotherUsersSandboxAreNotFound() {
         var stranger = api.as("stranger");
 
         assertThat(stranger.get(sandbox + "/messages").status()).isEqualTo(404);

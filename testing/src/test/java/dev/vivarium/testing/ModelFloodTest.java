@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Models that send without end. Needs root.
+/// Models that send endless responses. Needs root.
 @Tag("root")
 @Timeout(240)
 class ModelFloodTest {
@@ -27,7 +27,7 @@ class ModelFloodTest {
     private static final String HINTS = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n".repeat(500);
     private static final String EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
-    private static Endless model;
+    private static EndlessModel model;
     private static TestServer server;
     private static Api api;
     private static String sandbox;
@@ -35,12 +35,12 @@ class ModelFloodTest {
 
     @BeforeAll
     static void start() throws IOException {
-        model = new Endless();
+        model = new EndlessModel();
         server = TestServer.startIsolated(
                 "--disk-mb", "64", "--model-url", "http://127.0.0.1:" + model.port(), "--model-key", "a-key");
         api = server.api();
-        var spawned =
-                api.post(AgentRun.ALL, AgentRun.body("exec sleep 1000", "")).json();
+        var spawned = api.post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", ""))
+                .json();
         sandbox = spawned.string("sandbox_id");
         String token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
         curl = "curl -sN -w ' %{http_code}' -H 'Content-Type: application/json' -H 'x-api-key: " + token + "' "
@@ -55,20 +55,20 @@ class ModelFloodTest {
     }
 
     @Test
-    void informationalResponsesWithoutEndAreABadGateway() {
+    void endlessInformationalResponsesAreABadGateway() {
         model.sends("", HINTS);
 
         assertThat(run(curl)).contains("too many informational responses").endsWith(" 502");
-        await().until(() -> model.live() == 0);
+        await().until(() -> model.connections() == 0);
     }
 
     @Test
-    void anAgentThatHangsUpEndsAnAnswerWithoutEnd() {
+    void disconnectOfTheAgentEndsAnEndlessResponse() {
         model.sends(EVENTS, ": nothing to count\n\n".repeat(1000));
 
         run("for i in 1 2 3 4; do " + curl + "| head -c 100000 > /dev/null & done; wait");
         assertThat(api.get("/health").status()).isEqualTo(200);
-        await().until(() -> model.live() == 0);
+        await().until(() -> model.connections() == 0);
     }
 
     private static String run(String script) {
@@ -77,14 +77,14 @@ class ModelFloodTest {
                 .string("stdout");
     }
 
-    /// A model that answers each question with a beginning and then with the same text for ever.
-    private static final class Endless implements AutoCloseable {
+    /// Model that answers each request with a prefix and then repeats the same text endlessly.
+    private static final class EndlessModel implements AutoCloseable {
         private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        private final AtomicInteger live = new AtomicInteger();
+        private final AtomicInteger connections = new AtomicInteger();
         private volatile String first = "";
         private volatile String again = "";
 
-        Endless() throws IOException {
+        EndlessModel() throws IOException {
             Thread.ofPlatform().daemon().start(this::run);
         }
 
@@ -92,12 +92,12 @@ class ModelFloodTest {
             return listener.getLocalPort();
         }
 
-        int live() {
-            return live.get();
+        int connections() {
+            return connections.get();
         }
 
-        void sends(String commandStarted, String repeated) {
-            first = commandStarted;
+        void sends(String prefix, String repeated) {
+            first = prefix;
             again = repeated;
         }
 
@@ -105,7 +105,7 @@ class ModelFloodTest {
             while (!listener.isClosed()) {
                 try {
                     Socket socket = listener.accept();
-                    live.incrementAndGet();
+                    connections.incrementAndGet();
                     Thread.ofPlatform().daemon().start(() -> serve(socket));
                 } catch (IOException e) {
                     return;
@@ -122,7 +122,7 @@ class ModelFloodTest {
                     socket.getOutputStream().write(repeated);
                 }
             } catch (IOException e) {
-                live.decrementAndGet();
+                connections.decrementAndGet();
             }
         }
 

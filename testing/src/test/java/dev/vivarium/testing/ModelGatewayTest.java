@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Agents in isolated sandboxes ask models: a scripted one in Anthropic's dialect, and one of ours in OpenAI's that
-/// shows what it was sent. Needs root.
+/// Agents in isolated sandboxes call models through the gateway: a scripted model with Anthropic's API, and a fake
+/// vendor with OpenAI's API that records its requests. Needs root.
 @Tag("root")
 @Timeout(120)
 class ModelGatewayTest {
@@ -37,8 +37,8 @@ class ModelGatewayTest {
     private static final String ASK =
             "{\"model\":\"claude-sonnet-4-5\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}";
 
-    /// What curl ends with when an answer ends before it is complete.
-    private static final int CURL_CUT = 18;
+    /// Exit code of curl for a truncated response.
+    private static final int CURL_PARTIAL_FILE = 18;
 
     @TempDir
     static Path directory;
@@ -100,7 +100,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void aStreamPassesUnchangedAndIsCharged() {
+    void streamIsForwardedUnchangedAndCharged() {
         play("{\"text\":\"hello there\",\"usage\":{\"input_tokens\":1000,\"output_tokens\":50}}");
         String answer = ask("messages?beta=true", ASK.formatted(",\"stream\":true"));
 
@@ -119,7 +119,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void anAnswerInOnePieceIsChargedWithItsCache() {
+    void responseIsChargedWithItsCacheTokens() {
         play("{\"text\":\"x\",\"usage\":{\"input_tokens\":100,\"output_tokens\":10,\"cache_read_tokens\":1000000,"
                 + "\"cache_write_tokens\":100000}}");
 
@@ -128,7 +128,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void theOtherDialectIsAskedForTheCountOfTokensAndHearsTheOperatorsKeyAlone() {
+    void openAiRequestGetsUsageOptionAndOnlyTheOperatorsKey() {
         String body = "{\"model\":\"gpt-4o\",\"messages\":[],\"stream\":true}";
         assertThat(ask("chat/completions", body, "-H 'Authorization: Bearer " + token + "' -H 'Cookie: a=b' "))
                 .contains("[DONE]")
@@ -144,7 +144,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void whatTheModelDoesNotCountIsEstimatedAndWhatIsUnknownIsDear() {
+    void missingUsageIsEstimatedAndUnknownModelsCostTheHighestPrice() {
         ask("chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[]}");
         var call = lastCall();
         assertThat(call.flag("estimated")).isTrue();
@@ -158,7 +158,7 @@ class ModelGatewayTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", ",\"stream\":true"})
-    void aUsageBelowNothingIsNotFree(String kind) {
+    void negativeUsageIsEstimated(String kind) {
         play("{\"text\":\"12345678\",\"usage\":{\"input_tokens\":-100000,\"output_tokens\":-5}}");
 
         assertThat(ask("messages", ASK.formatted(kind))).contains("-100000").endsWith(" 200");
@@ -170,15 +170,15 @@ class ModelGatewayTest {
     }
 
     @Test
-    void whenTheBudgetIsSpentTheModelIsNotAsked() {
+    void spentBudgetBlocksModelCalls() {
         spawn("0.001");
         play("{\"text\":\"x\",\"times\":0,\"usage\":{\"input_tokens\":1000,\"output_tokens\":50}}");
 
         assertThat(ask("messages", ASK.formatted(""))).endsWith(" 200");
-        String refused = ask("messages", ASK.formatted(""));
-        assertThat(refused)
+        String rejected = ask("messages", ASK.formatted(""));
+        assertThat(rejected)
                 .containsPattern("\"type\":\"error\".*(billing_error|permission_error|authentication_error)");
-        assertThat(refused).containsPattern(" 40[1-3]$");
+        assertThat(rejected).containsPattern(" 40[1-3]$");
         assertThat(model.asked()).hasSize(1);
         await().untilAsserted(() ->
                 assertThat(api.get("/api/v1/sandboxes/" + sandbox).text()).contains("\"status\":\"failed\""));
@@ -195,7 +195,7 @@ class ModelGatewayTest {
                 "{\"kind\":\"status\",\"status\":401} | 403 | permission_error",
                 "{\"kind\":\"status\",\"status\":400} | 400 | invalid_request_error"
             })
-    void whatGoesWrongIsToldInTheWordsOfTheSdk(String fault, int status, String type) {
+    void errorsHaveTheFormatOfTheSdk(String fault, int status, String type) {
         play("{\"fault\":" + fault + "}");
         String answer = ask("messages", ASK.formatted(",\"stream\":true"), "-i -H 'x-api-key: " + token + "' ");
 
@@ -207,13 +207,13 @@ class ModelGatewayTest {
     }
 
     @Test
-    void aStreamThatBreaksOffIsSeenToAndIsNotFree() {
+    void truncatedStreamIsTruncatedForTheAgentAndCharged() {
         play("{\"text\":\"" + "word ".repeat(100) + "\",\"fault\":{\"kind\":\"cut\"},"
                 + "\"usage\":{\"input_tokens\":100,\"output_tokens\":100}}");
 
-        var heard = api.execute(sandbox, curl("messages", ASK.formatted(",\"stream\":true"), xApiKey()));
-        assertThat(heard.string("stdout")).contains("message_start").doesNotContain("message_stop");
-        assertThat(heard.integer("exit_code")).isEqualTo(CURL_CUT);
+        var received = api.execute(sandbox, curl("messages", ASK.formatted(",\"stream\":true"), xApiKey()));
+        assertThat(received.string("stdout")).contains("message_start").doesNotContain("message_stop");
+        assertThat(received.integer("exit_code")).isEqualTo(CURL_PARTIAL_FILE);
         var call = lastCall();
         assertThat(call.integer("status")).isEqualTo(502);
         assertThat(call.flag("estimated")).isTrue();
@@ -222,14 +222,14 @@ class ModelGatewayTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"data: {{{{\n\n\0\u00ff", "\0\u00ff", "data: {\"choices\":[{\"delta\":{}}]}\n\n"})
-    void aStreamWithoutItsLastEventHasBrokenOff(String stream) {
+    void streamWithoutALastEventIsTruncated(String stream) {
         vendor.stream(stream);
-        var heard = api.execute(
+        var received = api.execute(
                 sandbox,
                 curl("chat/completions", "{\"model\":\"gpt-4o\",\"stream\":true}", xApiKey())
                         + " | tr -d '\\0'; exit ${PIPESTATUS[0]}");
 
-        assertThat(heard.integer("exit_code")).isEqualTo(CURL_CUT);
+        assertThat(received.integer("exit_code")).isEqualTo(CURL_PARTIAL_FILE);
         var call = lastCall();
         assertThat(call.integer("status")).isEqualTo(502);
         assertThat(call.flag("estimated")).isTrue();
@@ -237,7 +237,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void aStreamOfNothingIsABadAnswer() {
+    void emptyStreamIsABadGateway() {
         vendor.stream("");
 
         assertThat(ask("chat/completions", "{\"model\":\"gpt-4o\",\"stream\":true}"))
@@ -247,11 +247,11 @@ class ModelGatewayTest {
     }
 
     @Test
-    void anAgentThatHangsUpCancelsTheQuestion() throws InterruptedException {
+    void disconnectOfTheAgentCancelsTheModelCall() throws InterruptedException {
         String hold = curl("chat/completions", "{\"stream\":true,\"messages\":[\"please hold\"]}", xApiKey());
         api.execute(sandbox, hold + " > heard & until [ -s heard ]; do sleep 0.05; done; kill $!");
 
-        assertThat(vendor.awaitHangUp()).isTrue();
+        assertThat(vendor.awaitDisconnect()).isTrue();
         await().untilAsserted(() -> assertThat(lastCall().integer("status")).isEqualTo(499));
         assertThat(lastCall().flag("estimated")).isTrue();
         assertThat(lastCall().integer("input_tokens")).isPositive();
@@ -259,7 +259,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void whoForbidsTheCountOfTokensIsRefusedAndTheModelIsNotAsked() {
+    void requestThatDisablesUsageIsRejected() {
         vendor.forget();
         String body =
                 "{\"model\":\"gpt-4o\",\"messages\":[],\"stream\":true,\"stream_options\":{\"include_usage\":false}}";
@@ -269,7 +269,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void aHeaderThatIsNotPlainTextIsLeftOut() {
+    void nonAsciiHeaderIsNotForwarded() {
         String headers = xApiKey() + "-A 'strange-\u00e4gent' ";
 
         assertThat(ask("chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[]}", headers))
@@ -278,7 +278,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void onlyTheRunsOwnTokenForModelsIsTaken() {
+    void onlyTheModelTokenOfTheRunIsAccepted() {
         String worker = server.workerToken(sandbox, Audience.WORKER);
         String strangers = server.workerToken(api.session(), Audience.MODEL);
         String ask = ASK.formatted("");
@@ -303,7 +303,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void aPathThatIsNotServedIsNotFoundInTheWordsOfTheSdk() {
+    void unknownPathIsNotFoundInTheFormatOfTheSdk() {
         String bearer = "-H 'Authorization: Bearer " + token + "' ";
 
         assertThat(ask("responses", "{}", bearer))
@@ -322,7 +322,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void nothingButTheListedPathsIsPassedOn() {
+    void onlyListedPathsAreForwarded() {
         play("{\"text\":\"x\",\"times\":0}");
         assertThat(ask("messages/count_tokens", ASK.formatted("")))
                 .contains("input_tokens")
@@ -339,7 +339,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void noKeyIsAnywhereInTheSandbox() {
+    void operatorKeysNeverEnterTheSandbox() {
         play("{\"text\":\"x\",\"times\":0}");
         ask("messages", ASK.formatted(""));
         String answer = ask("chat/completions", "{\"messages\":[\"echo the key\"]}");
@@ -359,7 +359,7 @@ class ModelGatewayTest {
     }
 
     @Test
-    void anAgentThatAsksTooOftenIsToldToWait() {
+    void rateLimitedAgentReceivesRetryAfter() {
         String asks = "curl -s -w '%{http_code} %header{retry-after}\\n' -o /dev/null " + xApiKey() + "'" + controlPort
                 + "/model/v1/models?[1-80]'; curl -s " + xApiKey() + controlPort + "/model/v1/models";
         String answers = api.execute(sandbox, asks).string("stdout");

@@ -27,7 +27,7 @@ class NativeProviderTest extends OciContract {
 
     @ParameterizedTest
     @ValueSource(strings = {LAUNCHER, "orphan-watcher"})
-    void aResidentProcessThatDiedIsReplaced(String mode) throws IOException {
+    void killedResidentProcessIsReplaced(String mode) throws IOException {
         var copy =
                 new GuestPrograms(programs.guest(), Files.copy(programs.launcher(), home.resolve("copied-launcher")));
         try (var other = open(home.resolve("other"), copy)) {
@@ -47,7 +47,7 @@ class NativeProviderTest extends OciContract {
 
     /// An open disk file makes the launch wait, so that the test can kill it.
     @Test
-    void aLaunchThatIsKilledIsAFailureAndLeavesNothing() throws Exception {
+    void killedLaunchFailsAndLeavesNothing() throws Exception {
         var copy =
                 new GuestPrograms(programs.guest(), Files.copy(programs.launcher(), home.resolve("copied-launcher")));
         var id = newId();
@@ -69,7 +69,7 @@ class NativeProviderTest extends OciContract {
     }
 
     @Test
-    void aMachineThatIsPausedAtOnceCanBeRemoved() {
+    void machinePausedAtStartCanBeRemoved() {
         for (int round = 0; round < 20; round++) {
             var machine = provider().start(spec(newId()));
             machine.pause();

@@ -6,7 +6,7 @@ import dev.vivarium.json.JsonFields;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// How the server and its machine are, for whoever has a key.
+/// State and capacity of the server and its host.
 class NodeApiTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with("--pool-size", "1", "--max-sandboxes", "7");
@@ -14,7 +14,7 @@ class NodeApiTest {
     private final Api api = SERVER.api();
 
     @Test
-    void itCountsSandboxesAndSaysHowManyThereMayBe() {
+    void nodeCountsSandboxesAndStatesTheMaximum() {
         long before = node(api).object("sandboxes").integer("active");
         api.session();
 
@@ -26,7 +26,7 @@ class NodeApiTest {
     }
 
     @Test
-    void itSaysWhatIsLeftOfTheMachine() {
+    void nodeReportsFreeMemoryAndDisk() {
         JsonFields host = node(api).object("host");
 
         assertThat(host.integer("cpus")).isPositive();
@@ -36,7 +36,7 @@ class NodeApiTest {
     }
 
     @Test
-    void whatItSaysOfLimitsIsWhatASandboxGets() {
+    void nodeReportsTheDefaultLimitsOfASandbox() {
         JsonFields limits = node(api).object("limits");
         JsonFields session = api.post("/create_session", "{\"user_id\":\"u\",\"thread_id\":\"" + Api.thread() + "\"}")
                 .json();
@@ -45,7 +45,7 @@ class NodeApiTest {
     }
 
     @Test
-    void aUserIsToldTooAndNobodyWithoutAKey() {
+    void nodeIsReadableWithAnyValidKey() {
         assertThat(node(api.as("some-user")).string("status")).isEqualTo("healthy");
         assertThat(api.with("none").get("/api/v1/node").status()).isEqualTo(401);
     }

@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 
-/// What the oci provider must do beyond the common contract, under a runtime that shares the host's kernel.
+/// Contract of the oci provider beyond the common contract, under a runtime that shares the kernel of the host.
 abstract class OciContract extends IsolationContract implements HostTracesContract {
     abstract OciRuntime runtime();
 
@@ -30,7 +30,7 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     }
 
     @Test
-    void aMachineThatCannotStartLeavesNothing() throws IOException {
+    void failedStartLeavesNothing() throws IOException {
         var id = newId();
         var source = Files.createDirectories(home.resolve("source"));
         Files.createDirectory(source.resolve("usr"));
@@ -44,19 +44,20 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
         assertThat(HostTraces.of(id, home)).isEmpty();
     }
 
-    /// A runtime gives what it has as standard streams to the machine's user, devices of the host included.
+    /// A runtime changes the owner of its standard streams to the machine's user, even if they are devices of the
+    /// host.
     @Test
-    void theDevicesOfTheHostStayTheHosts() throws IOException {
-        var nothing = Path.of("/dev/null");
-        var owner = Files.getAttribute(nothing, "unix:uid");
+    void hostDevicesKeepTheirOwner() throws IOException {
+        var device = Path.of("/dev/null");
+        var owner = Files.getAttribute(device, "unix:uid");
         try (var box = start()) {
             assertThat(box.output("true")).isEmpty();
-            assertThat(Files.getAttribute(nothing, "unix:uid")).isEqualTo(owner);
+            assertThat(Files.getAttribute(device, "unix:uid")).isEqualTo(owner);
         }
     }
 
     @Test
-    void aHalfMadeMachineIsClearedAway() throws IOException {
+    void incompleteMachineIsRemoved() throws IOException {
         var id = newId();
         var directory = Files.createDirectories(home.resolve("run").resolve(id.value()));
         Files.writeString(directory.resolve("slot"), "200");
@@ -64,14 +65,14 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
         Files.createDirectories(directory.resolve("state").resolve(id.value()));
         Files.writeString(home.resolve("disks").resolve(id + ".ext4.new"), "half a copy");
         assertThat(provider().survivors()).contains(id);
-        assertThat(provider().adopt(id, PATIENCE)).isEmpty();
+        assertThat(provider().adopt(id, TIMEOUT)).isEmpty();
         provider().remove(id, Disk.ERASE);
         assertThat(HostTraces.of(id, home)).isEmpty();
         assertThat(provider().survivors()).isEmpty();
     }
 
     @Test
-    void aSecondServerOnTheSameHomeIsRefused() {
+    void secondServerOnTheSameHomeIsRejected() {
         try (var box = start()) {
             assertThatThrownBy(() -> open(home, programs)).hasMessageContaining("another server uses");
             assertThat(box.output("echo unharmed")).isEqualTo("unharmed");
@@ -79,13 +80,13 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     }
 
     @Test
-    void aDiskThatWasNotUnmountedIsRepaired() throws IOException {
+    void uncleanDiskIsRepaired() throws IOException {
         var id = newId();
         try (var box = start(id)) {
             box.run("echo precious > file; sync");
         }
         provider().remove(id, Disk.KEEP);
-        // As after a power cut: the superblock does not say that all is well.
+        // Simulates a power cut: the superblock is not marked clean.
         try (var image = FileChannel.open(home.resolve("disks").resolve(id + ".ext4"), StandardOpenOption.WRITE)) {
             image.write(ByteBuffer.wrap(new byte[] {0, 0}), 1024 + 58);
         }
@@ -95,8 +96,8 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     }
 
     @Test
-    void snapshotsAreCopiesWhereNoBlocksCanBeShared() throws IOException {
-        Files.createDirectory(home.resolve("disks").resolve("annex.xfs.new")); // In the way of the annex.
+    void snapshotsAreCopiesIfBlocksCannotBeShared() throws IOException {
+        Files.createDirectory(home.resolve("disks").resolve("annex.xfs.new")); // Blocks the creation of the annex.
         try (var box = start()) {
             box.run("echo origin > file");
             var snapshot = save(box);
@@ -112,7 +113,7 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
     }
 
     @Test
-    void aDiskThatIsADirectoryCanBeSavedAndRestored() throws IOException {
+    void directoryDiskCanBeSavedAndRestored() throws IOException {
         var id = newId();
         Files.createDirectories(home.resolve("disks").resolve(id.value()));
         try (var box = start(id)) {
@@ -135,12 +136,12 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
             for (int i = 0; i < 5; i++) {
                 fork(provider().snapshots().iterator().next()).close();
             }
-            // Not five times the file.
+            // Five copies of the file would take 100 MB.
             assertThat(allocated(annex) - before).isLessThan(20_000_000);
         }
     }
 
-    /// How much of a sparse file is really there.
+    /// Allocated bytes of a sparse file.
     private static long allocated(Path file) throws IOException {
         var process = new ProcessBuilder("du", "--block-size=1", file.toString()).start();
         try (var reader = process.inputReader()) {

@@ -11,10 +11,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/// What holds when a program of the host starts the machines.
+/// Contract of machines that an OCI runtime program of the host starts.
 abstract class OciRuntimeContract extends OciContract {
     @Test
-    void aRuntimeThatFailsLeavesNothing() throws IOException {
+    void failingRuntimeLeavesNothing() throws IOException {
         var id = newId();
         var broken = Files.createDirectory(home.resolve("broken"));
         try (var other = OciProvider.open(new OciConfig(broken, programs, runtime(), Path.of("/bin/false")))) {
@@ -25,7 +25,7 @@ abstract class OciRuntimeContract extends OciContract {
     }
 
     @Test
-    void aFailureCarriesTheLaunchersOwnWords() {
+    void failureContainsTheLaunchersMessage() {
         var config = new OciConfig(home.resolve("other"), programs, runtime(), Path.of("/no/such/runtime"));
         try (var other = OciProvider.open(config)) {
             assertThatThrownBy(() -> other.start(spec(newId()))).hasMessageContaining("/no/such/runtime: no such file");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// Holds the description against the routes, both ways, and real answers against its schemas.
+/// Compares the OpenAPI document with the routes, and real responses with its schemas.
 class OpenApiTest {
     private static TestServer server;
     private static Api api;
@@ -31,7 +31,7 @@ class OpenApiTest {
     }
 
     @Test
-    void everyRouteIsDescribedAndEveryDescriptionIsARoute() {
+    void documentedOperationsMatchTheRoutes() {
         Set<String> described = new TreeSet<>(schemas.operations());
         Set<String> routed = new TreeSet<>();
         server.routes().forEach(route -> methods(route).forEach(method -> routed.add(operation(method, route))));
@@ -40,12 +40,12 @@ class OpenApiTest {
     }
 
     @Test
-    void everyReferenceLeadsSomewhere() {
+    void referencesResolve() {
         assertThat(schemas.danglingReferences()).isEmpty();
     }
 
     @Test
-    void realAnswersAreAsDescribed() {
+    void responsesMatchTheirSchemas() {
         String thread = Api.thread();
         String request = "{\"user_id\":\"u\",\"thread_id\":\"" + thread + "\"}";
         var created = check("post /create_session", api.post("/create_session", request), 201);
@@ -79,7 +79,7 @@ class OpenApiTest {
     }
 
     @Test
-    void realAnswersAboutThreadsAreAsDescribed() {
+    void threadResponsesMatchTheirSchemas() {
         String thread = "/threads/" + Api.thread();
         String template = "/threads/{thread_id}";
         var issued = check("post " + template + "/sandbox", api.post(thread + "/sandbox", "{}"), 200)
@@ -110,7 +110,7 @@ class OpenApiTest {
     }
 
     @Test
-    void realAnswersOfTheDataPlaneAreAsDescribed() {
+    void dataPlaneResponsesMatchTheirSchemas() {
         String at = "/sandboxes/" + api.session();
         String exec = "post /sandboxes/{sandbox_id}/exec";
         String process = "/sandboxes/{sandbox_id}/processes/{process_id}";
@@ -134,7 +134,7 @@ class OpenApiTest {
     }
 
     @Test
-    void realViewsAreAsDescribed() {
+    void viewResponsesMatchTheirSchemas() {
         String session = api.session();
         api.upload(session, "a", "text");
         String view = "/api/v1/sandboxes/{sandbox_id}";
@@ -158,7 +158,7 @@ class OpenApiTest {
     }
 
     @Test
-    void realEventsAreAsDescribed() throws Exception {
+    void eventsMatchTheirSchemas() throws Exception {
         try (var stream = api.stream(Api.command(api.session(), "echo a; echo b >&2"), "application/x-ndjson")) {
             String text = new String(stream.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
             for (String line : text.split("\n")) {
@@ -167,14 +167,14 @@ class OpenApiTest {
         }
     }
 
-    /// The description has no word for every method; the usual ones stand for all.
+    /// OpenAPI cannot describe a route for all methods, so the document lists the common ones.
     private static List<String> methods(Route route) {
         return route.method().equals(Route.ANY)
                 ? List.of("get", "post", "put", "patch", "delete")
                 : List.of(route.method());
     }
 
-    /// The description has no name for a parameter that takes the rest of the path.
+    /// OpenAPI has no syntax for a parameter that matches the rest of the path.
     private static String operation(String method, Route route) {
         return method.toLowerCase(Locale.ROOT) + " " + route.template().replace("…}", "}");
     }

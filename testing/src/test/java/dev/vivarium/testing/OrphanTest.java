@@ -20,12 +20,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of sandboxes whose server has gone, and of what a server leaves when it stops or cannot start. Needs
-/// root.
+/// Sandboxes whose server was killed, and the traces of a server that stops or cannot start. Needs root.
 @Tag("root")
 class OrphanTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
-    private static final String FORK_WITHOUT_END =
+    private static final Duration TIMEOUT = Duration.ofSeconds(90);
+    private static final String FORK_FOREVER =
             "(while :; do (sleep 0.2 &) 2> /dev/null; done) > /dev/null 2>&1 < /dev/null &";
     private static final String BEAT = "echo > beats; (while :; do echo >> beats; sleep 0.05; done) > /dev/null 2>&1 &";
 
@@ -39,24 +38,24 @@ class OrphanTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws IOException {
+    void cleanUp() throws IOException {
         ServerProcess.purge(home);
-        await().atMost(PATIENCE)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
         FileTrees.delete(directory);
     }
 
     @Test
-    void sandboxesWithoutAServerEndWhenTheGraceIsOverAndKeepTheirFiles() throws IOException {
+    void orphanedSandboxesEndAfterTheGracePeriodAndKeepTheirFiles() throws IOException {
         String thread = Api.thread();
-        String sleeper = Api.thread();
+        String pausedThread = Api.thread();
         Set<SandboxId> machines;
         Set<SandboxId> used;
         try (var server = start("--orphan-grace", "3", "--pool-size", "2")) {
             String running = create(server.api(), thread);
-            String paused = create(server.api(), sleeper);
+            String paused = create(server.api(), pausedThread);
             used = Set.of(new SandboxId(running), new SandboxId(paused));
-            server.api().execute(running, "echo kept > file; sync; " + FORK_WITHOUT_END);
+            server.api().execute(running, "echo kept > file; sync; " + FORK_FOREVER);
             server.api().execute(paused, "echo asleep > file; sync; sleep 1000 > /dev/null 2>&1 &");
             assertThat(server.api()
                             .post("/api/v1/sandboxes/" + paused + "/pause", "{}")
@@ -64,12 +63,12 @@ class OrphanTest {
                     .isEqualTo(200);
             await().until(() -> machines().size() == 4);
             machines = machines();
-            assertThatTheWatcherStandsAlone();
+            assertWatcherIsDetached();
         }
 
-        await().atMost(PATIENCE).untilAsserted(() -> {
+        await().atMost(TIMEOUT).untilAsserted(() -> {
             for (SandboxId id : machines) {
-                assertThat(tracesBesidesTheDisk(id)).isEmpty();
+                assertThat(tracesExceptDisk(id)).isEmpty();
             }
             assertThat(HostTraces.of(home)).isEmpty();
             assertThat(home.resolve("run")).doesNotExist();
@@ -80,13 +79,13 @@ class OrphanTest {
 
         try (var server = start("--orphan-grace", "60", "--pool-size", "0")) {
             assertThat(read(server.api(), thread)).isEqualTo("kept\n");
-            assertThat(read(server.api(), sleeper)).isEqualTo("asleep\n");
+            assertThat(read(server.api(), pausedThread)).isEqualTo("asleep\n");
             await().untilAsserted(() -> assertThat(disks()).isEqualTo(used));
         }
     }
 
     @Test
-    void aServerThatComesBackInTimeFindsItsProcessesAndStopsTheClock() {
+    void restartWithinTheGracePeriodKeepsProcessesRunning() {
         var grace = Duration.ofSeconds(15);
         String thread = Api.thread();
         String session;
@@ -97,7 +96,7 @@ class OrphanTest {
         long killed = System.nanoTime();
         try (var server = start("--orphan-grace", "15", "--pool-size", "0")) {
             assertThat(find(server.api(), thread)).isEqualTo(session);
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .until(() ->
                             System.nanoTime() - killed > grace.plusSeconds(3).toNanos());
             long beats = beats(server.api(), session);
@@ -106,7 +105,7 @@ class OrphanTest {
     }
 
     @Test
-    void aServerThatIsStoppedRemovesItsUnusedMachines() {
+    void stoppedServerRemovesItsPooledMachines() {
         String session;
         try (var server = start("--pool-size", "2")) {
             session = create(server.api(), Api.thread());
@@ -121,14 +120,14 @@ class OrphanTest {
                 assertThat(HostTraces.of(id, home)).isEmpty();
             }
             assertThat(machines()).containsExactly(new SandboxId(session));
-            assertThat(tracesBesidesTheDisk(new SandboxId(session)))
-                    .as("a used sandbox goes on")
+            assertThat(tracesExceptDisk(new SandboxId(session)))
+                    .as("a used sandbox keeps running")
                     .anyMatch(trace -> trace.startsWith("process"));
         }
     }
 
     @Test
-    void aServerThatCannotStartLeavesNothing() throws IOException {
+    void failedStartLeavesNothing() throws IOException {
         Path fresh = directory.resolve("fresh");
         try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
@@ -144,8 +143,8 @@ class OrphanTest {
         assertThat(fresh).doesNotExist();
     }
 
-    /// The watcher must neither hold the streams of the server open nor die with its process group.
-    private void assertThatTheWatcherStandsAlone() throws IOException {
+    /// The watcher must neither hold the server's streams open nor die with its process group.
+    private void assertWatcherIsDetached() throws IOException {
         String pid = Files.readString(home.resolve("watcher"));
         var descriptors = new ArrayList<String>();
         try (var open = Files.newDirectoryStream(Path.of("/proc", pid, "fd"))) {
@@ -159,11 +158,11 @@ class OrphanTest {
                 .hasSize(2);
         String stat = Files.readString(Path.of("/proc", pid, "stat"));
         List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" "));
-        assertThat(fields.get(3)).as("its session").isEqualTo(pid);
+        assertThat(fields.get(3)).as("session id of the watcher").isEqualTo(pid);
     }
 
-    private List<String> tracesBesidesTheDisk(SandboxId id) {
-        // The image and its label.
+    private List<String> tracesExceptDisk(SandboxId id) {
+        // The disk image and its label.
         String disk = "file " + home.resolve("disks").resolve(id + ".");
         return HostTraces.of(id, home).stream()
                 .filter(trace -> !trace.startsWith(disk))

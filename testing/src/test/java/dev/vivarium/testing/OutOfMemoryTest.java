@@ -35,10 +35,10 @@ class OutOfMemoryTest {
     }
 
     @Test
-    void sandboxesOutliveAServerWithoutHeap() throws IOException {
+    void sandboxesSurviveAnOutOfMemoryServer() throws IOException {
         String sandbox;
         String pid;
-        // A budget beyond the heap, so that it does not protect the server.
+        // The budget exceeds the heap, so that it does not protect the server.
         try (var server = ServerProcess.startWith(
                 List.of("-Xmx48m", "-XX:+ExitOnOutOfMemoryError"),
                 home,

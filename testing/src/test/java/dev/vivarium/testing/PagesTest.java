@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A small console, as a browser sees it.
+/// Static files of a small console, as a browser receives them.
 class PagesTest {
     private static final String HTML = "text/html,application/xhtml+xml,*/*;q=0.8";
 
@@ -52,7 +52,7 @@ class PagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/", "/console", "/console/fleet", "/console/sandboxes/sbx1?tab=timeline&at=3"})
-    void browsersAreShownThePageUnderAStrictPolicy(String path) {
+    void browsersGetThePageWithAStrictPolicy(String path) {
         var answer = get(path, "Accept", HTML);
 
         assertThat(answer.status()).isEqualTo(200);
@@ -74,7 +74,7 @@ class PagesTest {
     }
 
     @Test
-    void aPageThatIsKnownIsNotSentAgain() {
+    void unchangedPageReturnsNotModified() {
         String tag = header(get("/console", "Accept", HTML), "ETag");
         var answer = get("/console", "Accept", HTML, "If-None-Match", tag);
 
@@ -85,16 +85,16 @@ class PagesTest {
     }
 
     @Test
-    void whatThePageIsMadeOfNeverChangesAndIsSmallForWhoCanReadThat() {
+    void assetsAreImmutableAndCompressedIfAccepted() {
         var plain = get("/assets/app-1a2b.js");
-        var small = get("/assets/app-1a2b.js", "Accept-Encoding", "br, gzip");
+        var compressed = get("/assets/app-1a2b.js", "Accept-Encoding", "br, gzip");
 
         assertThat(plain.text()).isEqualTo("plain");
         assertThat(header(plain, "Content-Type")).isEqualTo("text/javascript; charset=utf-8");
         assertThat(header(plain, "Cache-Control")).isEqualTo("public, max-age=31536000, immutable");
         assertThat(header(plain, "Vary")).isEqualTo("Accept-Encoding");
-        assertThat(small.text()).isEqualTo("compressed");
-        assertThat(header(small, "Content-Encoding")).isEqualTo("gzip");
+        assertThat(compressed.text()).isEqualTo("compressed");
+        assertThat(header(compressed, "Content-Encoding")).isEqualTo("gzip");
         assertThat(get("/assets/app-1a2b.js", "Accept-Encoding", "gzip;q=0").text())
                 .isEqualTo("plain");
         assertThat(header(get("/favicon.svg"), "Content-Type")).isEqualTo("image/svg+xml");
@@ -117,14 +117,14 @@ class PagesTest {
                 "/assets/app%2d1a2b.js",
                 "/dev/vivarium/console/index.html"
             })
-    void nothingElseIsThere(String path) throws IOException {
+    void otherFilesAreNotServed(String path) throws IOException {
         String answer = raw(path);
 
         assertThat(answer).startsWith("HTTP/1.1 4").doesNotEndWith("secret").doesNotEndWith("late");
     }
 
     @Test
-    void programsHearWhatTheyAlwaysHeard() {
+    void nonBrowserClientsGetTheApiResponses() {
         assertThat(get("/").json().string("name")).isEqualTo("vivarium");
         assertThat(get("/", "Accept", "application/json").json().string("openapi"))
                 .isEqualTo("/openapi.json");
@@ -134,21 +134,21 @@ class PagesTest {
     }
 
     @Test
-    void aPageIsToldWhichConsoleTheServerHas() {
+    void sessionNamesTheConsoleBuild() {
         assertThat(server.api().get("/console/session").json().object("server").string("build"))
                 .hasSize(16)
                 .matches(build -> header(get("/", "Accept", HTML), "ETag").startsWith("\"" + build));
     }
 
     @Test
-    void aPreviewHostShowsNoConsole() throws IOException {
+    void previewHostServesNoConsole() throws IOException {
         String host = "3000-" + SandboxId.random(new SecureRandom()) + ".localhost";
 
         assertThat(raw("/console", host)).doesNotContain("<title>console</title>");
     }
 
     @Test
-    void aConsoleInAJarIsShownToo() throws IOException {
+    void consoleIsServedFromAJar() throws IOException {
         Path jar = directory.resolve("console.jar");
         try (var out = new JarOutputStream(Files.newOutputStream(jar))) {
             for (String name : List.of("index.html", "assets/app.css", "../other.txt")) {
@@ -166,7 +166,7 @@ class PagesTest {
     }
 
     @Test
-    void aConsoleInADirectoryOfTheClassPathIsShownToo() throws IOException {
+    void consoleIsServedFromAClassPathDirectory() throws IOException {
         Path root = directory.resolve("classes/dev/vivarium/console/assets");
         Files.createDirectories(root);
         Files.writeString(root.resolve("a.js"), "as classes");
@@ -180,7 +180,7 @@ class PagesTest {
     }
 
     @Test
-    void withoutAConsoleEverythingIsAsItWas() {
+    void serverWithoutAConsoleServesOnlyTheApi() {
         try (var bare = TestServer.start(Pages.none())) {
             assertThat(get(bare, "/", "Accept", HTML).json().string("name")).isEqualTo("vivarium");
             assertThat(get(bare, "/console", "Accept", HTML).status()).isEqualTo(401);
@@ -192,7 +192,7 @@ class PagesTest {
         return raw(path, server.uri().getAuthority());
     }
 
-    /// As no client would write it that tidies paths.
+    /// Sends the path as written, which a client that normalizes paths cannot do.
     private static String raw(String path, String host) throws IOException {
         try (var socket = new Socket(server.uri().getHost(), server.uri().getPort())) {
             String request =

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// Pausing through the API, and what traffic does to a paused sandbox. Needs root.
+/// Pausing through the API, and traffic to a paused sandbox. Needs root.
 @Tag("root")
 class PauseApiTest {
     private TestServer server;
@@ -21,7 +21,7 @@ class PauseApiTest {
     }
 
     @Test
-    void aPausedSandboxStandsStillAndShowsIt() {
+    void pausedSandboxStopsAndReportsItsState() {
         open("on");
         String id = api.post(
                         path("exec"),
@@ -39,7 +39,7 @@ class PauseApiTest {
                         .string("reason"))
                 .isEqualTo("paused by request");
         assertThat(api.get(path("processes/" + id)).json().string("state")).isEqualTo("running");
-        assertThat(state()).as("looking wakes nobody").isEqualTo("paused");
+        assertThat(state()).as("reading a process does not wake the sandbox").isEqualTo("paused");
         assertThat(api.post(path("resume"), "{}").json().string("state")).isEqualTo("running");
         String before = read().text();
         await().until(() -> !read().text().equals(before));
@@ -70,7 +70,7 @@ class PauseApiTest {
     }
 
     @Test
-    void comingToAShellAndTypingInItWakeAPausedSandbox() {
+    void openingAShellOrTypingWakesAPausedSandbox() {
         open("on");
         try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
             api.post(path("pause"), "{}");
@@ -86,7 +86,7 @@ class PauseApiTest {
     }
 
     @Test
-    void withoutWakingAShellIsRefusedAndKeysAreNotLostSilently() {
+    void shellOfAPausedSandboxIsRejectedWithoutWakeOnTraffic() {
         open("off");
         try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
             api.post(path("pause"), "{}");
@@ -104,22 +104,22 @@ class PauseApiTest {
     }
 
     @Test
-    void withoutWakingACallIsRefusedWithTheWayOut() {
+    void callToAPausedSandboxIsRejectedWithoutWakeOnTraffic() {
         open("off");
         api.post(path("pause"), "{}");
 
-        var refused = api.post(path("exec"), "{\"command\":\"true\"}");
+        var rejected = api.post(path("exec"), "{\"command\":\"true\"}");
 
-        assertThat(refused.status()).isEqualTo(409);
-        assertThat(refused.json().string("error")).contains("resume it first");
+        assertThat(rejected.status()).isEqualTo(409);
+        assertThat(rejected.json().string("error")).contains("resume it first");
         assertThat(read().status()).isEqualTo(409);
         assertThat(state()).isEqualTo("paused");
         assertThat(api.post("/cleanup", "{\"session_id\":\"" + session + "\"}").status())
                 .isEqualTo(200);
     }
 
-    private void open(String waking) {
-        server = TestServer.startIsolated("--wake-on-traffic", waking, "--memory-mb", "128", "--disk-mb", "64");
+    private void open(String wakeOnTraffic) {
+        server = TestServer.startIsolated("--wake-on-traffic", wakeOnTraffic, "--memory-mb", "128", "--disk-mb", "64");
         api = server.api();
         session = api.session();
     }

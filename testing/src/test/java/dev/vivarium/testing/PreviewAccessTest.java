@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Who gets in to a preview, and by what.
+/// Authentication and authorization of previews.
 @Timeout(120)
 class PreviewAccessTest {
     private static TestServer server;
@@ -41,7 +41,7 @@ class PreviewAccessTest {
     }
 
     @Test
-    void withoutACredentialNobodyGetsIn() {
+    void requestWithoutACredentialIsUnauthorized() {
         for (Raw answer : List.of(program.anonymous(program.prefix() + "/headers", "x"), atHost("/headers"))) {
             assertThat(answer.status()).isEqualTo(401);
             assertThat(answer.body()).contains("this preview is private", "viv_token");
@@ -49,7 +49,7 @@ class PreviewAccessTest {
     }
 
     @Test
-    void somebodyElsesSandboxIsNotThere() {
+    void anotherUsersSandboxIsNotFound() {
         String other = key("eve");
         var foreign = atHost("/headers", "Authorization: Bearer " + other);
         var absent = program.anonymous(
@@ -64,7 +64,7 @@ class PreviewAccessTest {
     }
 
     @Test
-    void aTokenOfTheSandboxGetsInAndIsNotPassedOn() {
+    void tokenIsAcceptedAndNotForwarded() {
         String token = token(program, Scope.PROCESS);
         var answer = atHost("/headers", "Authorization: Bearer " + token);
 
@@ -77,14 +77,14 @@ class PreviewAccessTest {
             value = Scope.class,
             names = {"PROCESS"},
             mode = EnumSource.Mode.EXCLUDE)
-    void anotherScopeIsNotEnough(Scope scope) {
+    void otherScopesAreForbidden(Scope scope) {
         assertThat(atHost("/headers", "Authorization: Bearer " + token(program, scope))
                         .status())
                 .isEqualTo(403);
     }
 
     @Test
-    void aTokenOfAnotherSandboxFindsNothing() {
+    void tokenOfAnotherSandboxIsNotFound() {
         var other = Program.start(server);
 
         assertThat(atHost("/headers", "Authorization: Bearer " + token(other, Scope.PROCESS))
@@ -95,15 +95,15 @@ class PreviewAccessTest {
     }
 
     @Test
-    void aBrowserGetsACookieForItsTokenAndTheAddressWithoutIt() {
+    void tokenInTheQueryIsExchangedForACookie() {
         String token = token(program, Scope.PROCESS);
-        var welcome = atHost("/headers?a=1&viv_token=" + token + "&b=2");
+        var redirect = atHost("/headers?a=1&viv_token=" + token + "&b=2");
 
-        assertThat(welcome.status()).isEqualTo(303);
-        assertThat(welcome.headers("Location")).containsExactly("http://" + program.host() + "/headers?a=1&b=2");
-        assertThat(welcome.headers("Referrer-Policy")).containsExactly("no-referrer");
-        assertThat(welcome.headers("Cache-Control")).containsExactly("no-store");
-        String cookie = welcome.headers("Set-Cookie").getFirst();
+        assertThat(redirect.status()).isEqualTo(303);
+        assertThat(redirect.headers("Location")).containsExactly("http://" + program.host() + "/headers?a=1&b=2");
+        assertThat(redirect.headers("Referrer-Policy")).containsExactly("no-referrer");
+        assertThat(redirect.headers("Cache-Control")).containsExactly("no-store");
+        String cookie = redirect.headers("Set-Cookie").getFirst();
         assertThat(cookie).contains("; Path=/;", "; HttpOnly", "; SameSite=Strict", "; Max-Age=");
 
         var answer = atHost("/headers?a=1", "Cookie: mine=1; " + cookie.substring(0, cookie.indexOf(';')));
@@ -112,35 +112,36 @@ class PreviewAccessTest {
     }
 
     @Test
-    void inAFrameOfAnotherSiteTheCookieIsForThatSiteAlone() {
+    void cookieInACrossSiteFrameIsPartitioned() {
         String token = token(program, Scope.PROCESS);
         var framed = atHost("/?viv_token=" + token, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: iframe");
-        var below = program.anonymous(
+        var belowApi = program.anonymous(
                 program.prefix() + "/?viv_token=" + token,
                 "localhost:1",
                 "Sec-Fetch-Site: cross-site",
                 "Sec-Fetch-Dest: iframe");
-        var far = program.anonymous(program.prefix() + "/?viv_token=" + token, "some.host:1", "Sec-Fetch-Dest: iframe");
+        var otherHost =
+                program.anonymous(program.prefix() + "/?viv_token=" + token, "some.host:1", "Sec-Fetch-Dest: iframe");
 
         assertThat(framed.headers("Set-Cookie").getFirst())
                 .contains("; HttpOnly", "; SameSite=None", "; Partitioned", "; Secure");
-        assertThat(below.headers("Set-Cookie").getFirst()).contains("; SameSite=Strict");
-        assertThat(far.headers("Set-Cookie").getFirst()).contains("; SameSite=Strict");
+        assertThat(belowApi.headers("Set-Cookie").getFirst()).contains("; SameSite=Strict");
+        assertThat(otherHost.headers("Set-Cookie").getFirst()).contains("; SameSite=Strict");
     }
 
     @Test
-    void behindTlsTheCookieStaysThere() {
+    void cookieIsSecureBehindTls() {
         try (var secure = TestServer.start("--public-url", "https://sandboxes.example")) {
-            var shown = Program.start(secure);
-            var welcome = shown.anonymous("/?viv_token=" + token(secure, shown, Scope.PROCESS), shown.host());
+            var preview = Program.start(secure);
+            var redirect = preview.anonymous("/?viv_token=" + token(secure, preview, Scope.PROCESS), preview.host());
 
-            assertThat(welcome.headers("Location")).containsExactly("https://" + shown.host() + "/");
-            assertThat(welcome.headers("Set-Cookie").getFirst()).contains("; Secure");
+            assertThat(redirect.headers("Location")).containsExactly("https://" + preview.host() + "/");
+            assertThat(redirect.headers("Set-Cookie").getFirst()).contains("; Secure");
         }
     }
 
     @Test
-    void aVisitIsOnRecordOnceForEachTokenAndPort() {
+    void accessIsAuditedOncePerTokenAndPort() {
         String token = token(program, Scope.PROCESS);
         for (int i = 0; i < 20; i++) {
             assertThat(atHost("/headers", "Authorization: Bearer " + token).status())
@@ -149,25 +150,25 @@ class PreviewAccessTest {
         }
         var info = server.sandboxes().require(new SandboxId(program.session())).info();
         String path = "/threads/" + info.thread().value() + "/audit?limit=1000";
-        var visits = server.api().get(path).json().objects("entries").stream()
+        var accesses = server.api().get(path).json().objects("entries").stream()
                 .filter(entry -> entry.string("kind").equals("used"))
                 .filter(entry -> entry.optionalString("detail").equals(Optional.of("port " + program.port())))
                 .toList();
         String jti = server.tokens().verify(token).jti();
-        assertThat(visits)
+        assertThat(accesses)
                 .filteredOn(entry -> entry.optionalString("jti").equals(Optional.of(jti)))
                 .hasSize(1);
-        assertThat(visits)
+        assertThat(accesses)
                 .filteredOn(entry -> entry.optionalString("jti").isEmpty())
                 .hasSize(1);
     }
 
     @Test
-    void aRefusalNamesTheHolderOfATokenInTheAddressOrInACookie() {
-        String little = token(program, Scope.FS_RO);
-        assertThat(atHost("/headers?viv_token=" + little).status()).isEqualTo(403);
-        String enough = token(program, Scope.PROCESS);
-        String cookie = atHost("/headers?viv_token=" + enough)
+    void rejectionNamesTheTokenOfAQueryOrCookie() {
+        String withoutScope = token(program, Scope.FS_RO);
+        assertThat(atHost("/headers?viv_token=" + withoutScope).status()).isEqualTo(403);
+        String withScope = token(program, Scope.PROCESS);
+        String cookie = atHost("/headers?viv_token=" + withScope)
                 .headers("Set-Cookie")
                 .getFirst()
                 .replaceAll(";.*", "");
@@ -176,7 +177,7 @@ class PreviewAccessTest {
                 .isEqualTo(403);
 
         String path = "/admin/audit?limit=1000";
-        for (String token : List.of(little, enough)) {
+        for (String token : List.of(withoutScope, withScope)) {
             String jti = server.tokens().verify(token).jti();
             await().untilAsserted(() -> assertThat(server.api().get(path).json().objects("entries"))
                     .anyMatch(entry -> entry.string("kind").equals("refused")
@@ -185,7 +186,7 @@ class PreviewAccessTest {
     }
 
     @Test
-    void anOpenTunnelEndsWithTheTokenThatOpenedIt() throws Exception {
+    void revokedTokenClosesItsTunnel() throws Exception {
         String token = token(program, Scope.PROCESS);
         String jti = server.tokens().verify(token).jti();
         try (var socket = program.connect()) {
@@ -195,7 +196,7 @@ class PreviewAccessTest {
             var in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
             assertThat(in.readLine()).startsWith("HTTP/1.1 101 ");
             while (!in.readLine().isEmpty()) {
-                // The rest of the head.
+                // Skips the rest of the head.
             }
             socket.getOutputStream().write('x');
             assertThat(in.read()).isEqualTo('x');
@@ -211,38 +212,38 @@ class PreviewAccessTest {
     }
 
     @Test
-    void belowTheApiTheCookieIsForThePathOfThePreview() {
-        var welcome =
+    void cookieBelowTheApiIsLimitedToThePreviewPath() {
+        var redirect =
                 program.anonymous(program.prefix() + "/?viv_token=" + token(program, Scope.PROCESS), "some.host:1");
 
-        assertThat(welcome.headers("Location")).containsExactly("http://some.host:1" + program.prefix() + "/");
-        assertThat(welcome.headers("Set-Cookie").getFirst()).contains("; Path=" + program.prefix() + "/;");
+        assertThat(redirect.headers("Location")).containsExactly("http://some.host:1" + program.prefix() + "/");
+        assertThat(redirect.headers("Set-Cookie").getFirst()).contains("; Path=" + program.prefix() + "/;");
     }
 
     @Test
-    void aLinkOnAnotherSiteWorksToo() {
-        var welcome = atHost("/a'\"<b?viv_token=" + token(program, Scope.PROCESS), "Sec-Fetch-Site: cross-site");
+    void tokenLinkFromAnotherSiteIsAccepted() {
+        var redirect = atHost("/a'\"<b?viv_token=" + token(program, Scope.PROCESS), "Sec-Fetch-Site: cross-site");
 
-        assertThat(welcome.status()).isEqualTo(200);
-        assertThat(welcome.headers("Content-Security-Policy")).containsExactly("default-src 'none'");
-        assertThat(welcome.body()).contains("http-equiv=\"refresh\"", "/a&#39;&quot;&lt;b\"");
+        assertThat(redirect.status()).isEqualTo(200);
+        assertThat(redirect.headers("Content-Security-Policy")).containsExactly("default-src 'none'");
+        assertThat(redirect.body()).contains("http-equiv=\"refresh\"", "/a&#39;&quot;&lt;b\"");
     }
 
     @Test
-    void theTokenInTheAddressCannotSendABrowserElsewhere() {
-        var welcome = atHost("//evil.example/?viv_token=" + token(program, Scope.PROCESS));
+    void tokenRedirectStaysOnThePreviewHost() {
+        var redirect = atHost("//evil.example/?viv_token=" + token(program, Scope.PROCESS));
 
-        assertThat(welcome.headers("Location")).containsExactly("http://" + program.host() + "//evil.example/");
+        assertThat(redirect.headers("Location")).containsExactly("http://" + program.host() + "//evil.example/");
     }
 
     @Test
-    void aKeyIsRefusedInAnAddress() {
+    void keyInTheQueryIsRejected() {
         assertThat(atHost("/headers?viv_token=" + program.key()).status()).isEqualTo(401);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."})
-    void aTokenThatIsNoneIsRefused(String token) {
+    void invalidTokenIsRejected(String token) {
         assertThat(atHost("/headers?viv_token=" + token).status()).isEqualTo(401);
         assertThat(atHost("/headers", "Cookie: viv_preview=" + token).status()).isEqualTo(401);
         assertThat(atHost("/headers", "Authorization: Bearer " + token).status())
@@ -257,7 +258,7 @@ class PreviewAccessTest {
                 "Sec-Fetch-Site: same-site",
                 "Sec-Fetch-Site: cross-site",
             })
-    void aPageFromElsewhereMayNotUseTheCookie(String header) {
+    void otherOriginsCannotUseTheCookie(String header) {
         String cookie = "Cookie: viv_preview=" + token(program, Scope.PROCESS);
 
         assertThat(atHost("/headers", cookie, header).status()).isEqualTo(403);
@@ -267,7 +268,7 @@ class PreviewAccessTest {
     }
 
     @Test
-    void thePreviewsOwnPagesMayUseTheCookieAndSoMayPeople() {
+    void ownOriginAndNavigationCanUseTheCookie() {
         String cookie = "Cookie: viv_preview=" + token(program, Scope.PROCESS);
 
         assertThat(atHost("/headers", cookie, "Origin: http://" + program.host(), "Sec-Fetch-Site: same-origin")
@@ -279,14 +280,14 @@ class PreviewAccessTest {
     }
 
     @Test
-    void aPlantedCookieDoesNotLockTheOwnerOut() {
+    void plantedCookieDoesNotHideTheValidOne() {
         var answer = atHost("/headers", "Cookie: viv_preview=planted; viv_preview=" + token(program, Scope.PROCESS));
 
         assertThat(answer.status()).isEqualTo(200);
     }
 
     @Test
-    void withTheCookieAnAuthorizationIsTheProgramsUnlessItIsOurs() {
+    void authorizationIsForwardedWithACookieUnlessItIsAServerKey() {
         String cookie = "Cookie: viv_preview=" + token(program, Scope.PROCESS);
 
         assertThat(atHost("/headers", cookie, "Authorization: Bearer its-own").body())

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Programs that never answer, and callers of their previews that hang up.
+/// Programs that never respond, and clients that disconnect from their previews.
 @Timeout(120)
 class PreviewFloodTest {
     private static final int CALLERS = 120;
@@ -34,43 +34,43 @@ class PreviewFloodTest {
     }
 
     @Test
-    void informationalResponsesWithoutEndAreABadGateway() {
+    void endlessInformationalResponsesAreABadGateway() {
         var answer = program.get("/hints");
 
         assertThat(answer.status()).isEqualTo(502);
         assertThat(answer.body()).contains("16 informational responses");
-        await().until(() -> live() == 0);
+        await().until(() -> openConnections() == 0);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/hints", "/silent"})
-    void noConnectionStaysWhenManyCallersHangUp(String path) throws Exception {
+    void disconnectedClientsLeaveNoConnections(String path) throws Exception {
         for (int i = 0; i < CALLERS; i++) {
-            ask(path, "").close();
+            sendRequest(path, "").close();
         }
 
         assertThat(server.api().execute(program.session(), "echo ok").string("stdout"))
                 .isEqualTo("ok\n");
         assertThat(server.api().get("/health").status()).isEqualTo(200);
-        await().until(() -> live() == 0);
+        await().until(() -> openConnections() == 0);
     }
 
     @Test
-    void aCallerThatHangsUpAfterItsBodyEndsTheConnectionToo() throws Exception {
+    void disconnectAfterTheBodyClosesTheConnection() throws Exception {
         var callers = new ArrayList<Socket>();
         for (int i = 0; i < 4; i++) {
-            callers.add(ask("/silent", "a body"));
+            callers.add(sendRequest("/silent", "a body"));
         }
-        await().until(() -> live() == 4);
+        await().until(() -> openConnections() == 4);
         for (Socket caller : callers) {
             caller.close();
         }
 
-        await().until(() -> live() == 0);
+        await().until(() -> openConnections() == 0);
     }
 
     @Test
-    void aConnectionCanBeUsedAgainAfterItWasWatched() throws Exception {
+    void connectionIsReusableAfterDisconnectDetection() throws Exception {
         String request = "GET " + program.prefix() + "/live HTTP/1.1\r\nHost: localhost\r\n" + program.auth() + "\r\n";
         try (var caller = program.connect()) {
             for (int i = 0; i < 5; i++) {
@@ -85,11 +85,11 @@ class PreviewFloodTest {
         }
     }
 
-    private static int live() {
+    private static int openConnections() {
         return Integer.parseInt(program.get("/live").body());
     }
 
-    private static Socket ask(String path, String body) throws IOException {
+    private static Socket sendRequest(String path, String body) throws IOException {
         var caller = program.connect();
         String method = body.isEmpty() ? "GET " : "POST ";
         String length = body.isEmpty() ? "" : "Content-Length: " + body.length() + "\r\n";

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Connections that leave HTTP behind, through a preview. Needs root.
+/// Upgraded connections through a preview. Needs root.
 @Tag("root")
 @Timeout(120)
 class PreviewSocketTest {
@@ -36,7 +36,7 @@ class PreviewSocketTest {
     }
 
     @Test
-    void aWebSocketPassesBothWaysAndIsClosedProperly() {
+    void webSocketPassesBothWaysAndClosesCleanly() {
         try (var socket = new TestSocket(webSocket("/ws"), "Authorization", "Bearer " + program.key())) {
             socket.read(Long.MAX_VALUE);
 
@@ -52,19 +52,19 @@ class PreviewSocketTest {
     }
 
     @Test
-    void aWebSocketWithoutACredentialIsRefused() {
+    void webSocketWithoutACredentialIsUnauthorized() {
         assertThatThrownBy(() -> new TestSocket(webSocket("/ws")))
                 .isInstanceOfSatisfying(
                         CompletionException.class,
                         e -> assertThat(e.getCause())
                                 .isInstanceOfSatisfying(
                                         UpgradeException.class,
-                                        refused -> assertThat(refused.getResponseStatusCode())
+                                        rejected -> assertThat(rejected.getResponseStatusCode())
                                                 .isEqualTo(401)));
     }
 
     @Test
-    void anyProtocolPassesByteForByteAndEachWayEndsByItself() throws Exception {
+    void anyProtocolPassesUnchangedAndEachDirectionClosesSeparately() throws Exception {
         var data = new byte[8_000_000];
         new Random(3).nextBytes(data);
         try (var socket = upgraded("/raw", "raw")) {
@@ -84,16 +84,16 @@ class PreviewSocketTest {
     }
 
     @Test
-    void aReaderThatStopsStopsTheProgramAndNobodyElse() throws Exception {
+    void slowReaderBlocksOnlyItsOwnTunnel() throws Exception {
         try (var socket = upgraded("/raw", "raw")) {
             var writer = Thread.ofVirtual().start(() -> {
                 try {
-                    // More than the kernel's buffers hold on the way there and back.
+                    // More than the kernel buffers hold in both directions.
                     for (int megabyte = 0; megabyte < 300; megabyte++) {
                         socket.getOutputStream().write(new byte[1_000_000]);
                     }
                 } catch (IOException e) {
-                    // The test is over.
+                    // The test has ended.
                 }
             });
             for (int i = 0; i < 20; i++) {
@@ -104,15 +104,15 @@ class PreviewSocketTest {
     }
 
     @Test
-    void aTunnelWithoutAByteIsClosedInTheEnd() throws Exception {
-        try (var hasty = TestServer.startIsolated("--preview-idle-seconds", "10");
-                var socket = upgraded(Program.start(hasty), "/raw", "raw")) {
+    void idleTunnelIsClosed() throws Exception {
+        try (var shortIdle = TestServer.startIsolated("--preview-idle-seconds", "10");
+                var socket = upgraded(Program.start(shortIdle), "/raw", "raw")) {
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
     }
 
     @Test
-    void http2InTheClearIsNotTunnelled() {
+    void cleartextHttp2UpgradeIsIgnored() {
         var answer = program.send(
                 "GET " + program.prefix() + "/headers HTTP/1.1\r\nHost: x\r\n" + program.auth()
                         + "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n");
@@ -122,7 +122,7 @@ class PreviewSocketTest {
     }
 
     @Test
-    void aSandboxThatEndsTakesItsTunnelsWithIt() throws Exception {
+    void endOfSandboxClosesItsTunnels() throws Exception {
         var other = Program.start(server);
         try (var socket = upgraded(other, "/raw", "raw")) {
             server.api().post("/cleanup", "{\"session_id\":\"" + other.session() + "\"}");
@@ -152,7 +152,7 @@ class PreviewSocketTest {
         var head = new StringBuilder();
         while (head.indexOf("\r\n\r\n") < 0) {
             int b = in.read();
-            assertThat(b).as("what follows %s", head).isNotNegative();
+            assertThat(b).as("next byte after %s", head).isNotNegative();
             head.append((char) b);
         }
         return head.toString();

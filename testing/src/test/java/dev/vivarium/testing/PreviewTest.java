@@ -18,11 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A port of a sandbox without a network, below the API and at a host of its own. Needs root.
+/// Previews of a port of a sandbox without network, below the API path and at a host of their own. Needs root.
 @Tag("root")
 @Timeout(120)
 class PreviewTest {
-    private static final PauseReason ASKED = PauseReason.by(new UserId("ann"));
+    private static final PauseReason BY_USER = PauseReason.by(new UserId("ann"));
 
     private static TestServer server;
     private static Program program;
@@ -49,7 +49,7 @@ class PreviewTest {
                 "/headers/%ff",
                 "/headers?",
             })
-    void theProgramSeesTheAddressAsItWasWritten(String path) {
+    void requestTargetReachesTheProgramUnchanged(String path) {
         String expected = path.equals("/headers?") ? "/headers" : path;
 
         assertThat(program.get(path).seen().string("line")).isEqualTo("GET " + expected + " HTTP/1.1");
@@ -57,19 +57,19 @@ class PreviewTest {
     }
 
     @Test
-    void theProgramSeesAnAddressThatLooksLikeAHost() {
+    void pathThatLooksLikeAHostReachesTheProgram() {
         assertThat(program.getAtHost("//evil.example/headers").seen().string("line"))
                 .isEqualTo("GET //evil.example/headers HTTP/1.1");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"})
-    void everyMethodPasses(String method) {
+    void everyMethodIsForwarded(String method) {
         assertThat(program.ask(method, "/headers", "").seen().string("line")).startsWith(method + " /headers");
     }
 
     @Test
-    void whatTheProgramMustNotSeeOrBelieveIsNotPassedOn() {
+    void credentialsAndForgedHeadersAreNotForwarded() {
         var seen = seen(program.get(
                 "/headers",
                 "Authorization: Bearer " + program.key(),
@@ -99,14 +99,14 @@ class PreviewTest {
     }
 
     @Test
-    void atItsOwnHostTheProgramSeesItsOwnCookiesAndNoneOfOurs() {
+    void serverCookiesAreNotForwardedAtThePreviewHost() {
         var seen = seen(program.getAtHost("/headers", "Cookie: a=1; viv_preview=secret; viv_in_b=2; c=3"));
 
         assertThat(seen).containsEntry("cookie", "a=1; c=3").doesNotContainKey("x-forwarded-prefix");
     }
 
     @Test
-    void whatAPageOfThePreviewAsksForLooksToTheProgramAsItsOwn() {
+    void originAndRefererAreRewrittenForTheProgram() {
         var seen = seen(program.getAtHost(
                 "/headers", "Origin: http://" + program.host(), "Referer: http://" + program.host() + "/page?x=1"));
 
@@ -117,9 +117,10 @@ class PreviewTest {
                 .containsEntry("origin", "http://evil.example");
     }
 
-    /// The page that answers a form may have the token in its address, and a browser names that page.
+    /// The address of a page that a form submits to may hold the token, and the browser sends that address as the
+    /// referer.
     @Test
-    void aTokenInTheAddressOfAPageIsNotPassedOn() {
+    void tokenIsRemovedFromTheReferer() {
         String inside = "http://localhost:" + program.port();
         assertThat(seen(program.getAtHost(
                         "/headers", "Referer: http://" + program.host() + "/page?viv_token=secret&x=1")))
@@ -131,14 +132,14 @@ class PreviewTest {
     }
 
     @Test
-    void aCallerWithAKeyForUsMayHaveAnotherForTheProgram() {
+    void authorizationOfTheProgramIsForwarded() {
         var seen = seen(program.get("/headers", "Authorization: Bearer of-the-program"));
 
         assertThat(seen).containsEntry("authorization", "Bearer of-the-program").doesNotContainKey("x-api-key");
     }
 
     @Test
-    void bodiesPassWithALengthAndInChunks() {
+    void bodiesAreForwardedWithLengthAndChunked() {
         assertThat(program.ask("POST", "/echo", "hello", "Content-Length: 5").body())
                 .isEqualTo("hello");
         assertThat(program.ask("POST", "/echo", "", "Content-Length: 0").status())
@@ -149,7 +150,7 @@ class PreviewTest {
     }
 
     @Test
-    void aProgramMayAnswerBeforeItHasReadEverything() {
+    void programMayRespondBeforeReadingTheWholeBody() {
         var answer = program.ask("POST", "/early", "x".repeat(20_000_000), "Content-Length: 20000000");
 
         assertThat(answer.status()).isEqualTo(413);
@@ -167,14 +168,14 @@ class PreviewTest {
                 "Content-Length: +5",
                 "X-A: b\\r\\n folded",
             })
-    void aRequestOfDoubtfulLengthIsRefused(String headers) {
+    void ambiguousRequestLengthIsRejected(String headers) {
         assertThat(program.ask("POST", "/echo", "0\r\n\r\n", headers.replace("\\r\\n", "\r\n"))
                         .status())
                 .isEqualTo(400);
     }
 
     @Test
-    void everyKindOfAnswerPasses() {
+    void everyKindOfResponseIsForwarded() {
         assertThat(program.get("/until_close").body()).contains("until the end");
         assertThat(program.get("/interim").body()).isEqualTo("ok");
         assertThat(program.ask("HEAD", "/echo", "").status()).isEqualTo(200);
@@ -198,7 +199,7 @@ class PreviewTest {
                 "unasked_upgrade",
                 "endless_headers"
             })
-    void rubbishFromTheProgramIsABadGateway(String path) {
+    void malformedResponseIsABadGateway(String path) {
         var answer = program.get("/" + path);
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(502);
@@ -206,15 +207,15 @@ class PreviewTest {
     }
 
     @Test
-    void anAnswerThatBreaksOffDoesNotLookWhole() {
+    void truncatedResponseIsNotTerminatedCleanly() {
         assertThat(program.get("/half").body().length()).isLessThan(100);
         assertThat(program.get("/bad_chunk").text()).doesNotContain("\r\n0\r\n\r\n");
     }
 
     @Test
-    void aSilentProgramIsAGatewayTimeout() {
-        try (var hasty = TestServer.startIsolated("--preview-idle-seconds", "3")) {
-            var answer = Program.start(hasty).get("/silence");
+    void silentProgramIsAGatewayTimeout() {
+        try (var impatientServer = TestServer.startIsolated("--preview-idle-seconds", "3")) {
+            var answer = Program.start(impatientServer).get("/silence");
 
             assertThat(answer.status()).isEqualTo(504);
             assertThat(answer.body()).contains("answer-timed-out", "sent nothing for 3 s");
@@ -222,7 +223,7 @@ class PreviewTest {
     }
 
     @Test
-    void whereNothingListensTheAnswerNamesThePortAndTheWayOut() {
+    void closedPortIsNamedInTheErrorWithARemedy() {
         var answer = program.send("GET /sandboxes/" + program.session() + "/ports/9/ HTTP/1.1\r\nHost: x\r\n"
                 + program.auth() + "Connection: close\r\n\r\n");
 
@@ -232,7 +233,7 @@ class PreviewTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "65536", "abc", "-1", "03000", "99999999999", "%33000x", ""})
-    void aPortThatCannotBeIsRefused(String port) {
+    void invalidPortIsRejected(String port) {
         assertThat(program.send("GET /sandboxes/" + program.session() + "/ports/" + port + "/ HTTP/1.1\r\nHost: x\r\n"
                                 + program.auth() + "Connection: close\r\n\r\n")
                         .status())
@@ -246,7 +247,7 @@ class PreviewTest {
     }
 
     @Test
-    void eventsArriveWhenTheyAreSent() throws Exception {
+    void serverSentEventsAreForwardedImmediately() throws Exception {
         try (var socket = program.connect()) {
             String request = "GET " + program.prefix() + "/events HTTP/1.1\r\nHost: x\r\n" + program.auth() + "\r\n";
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
@@ -270,7 +271,7 @@ class PreviewTest {
         "http://AUTHORITYPREFIX/next, PREFIX/next",
         "//example.com/x, //example.com/x",
     })
-    void redirectsLeadBackIntoThePreview(String to, String expected) {
+    void redirectsAreRewrittenIntoThePreview(String to, String expected) {
         var answer = program.get("/redirect?to=" + java.net.URLEncoder.encode(filled(to), StandardCharsets.UTF_8));
 
         assertThat(answer.status()).isEqualTo(302);
@@ -278,7 +279,7 @@ class PreviewTest {
     }
 
     @Test
-    void atItsOwnHostARedirectKeepsItsPath() {
+    void redirectKeepsItsPathAtThePreviewHost() {
         assertThat(program.getAtHost("/redirect?to=/next").headers("Location")).containsExactly("/next");
         assertThat(program.getAtHost("/redirect?to=http://localhost:" + program.port() + "/next")
                         .headers("Location"))
@@ -286,7 +287,7 @@ class PreviewTest {
     }
 
     @Test
-    void aMissingLastSlashIsAdded() {
+    void missingTrailingSlashIsRedirected() {
         var answer = program.get("?x=1");
 
         assertThat(answer.status()).isEqualTo(308);
@@ -295,7 +296,7 @@ class PreviewTest {
     }
 
     @Test
-    void whereTheSlashIsAddedThePathStaysAsItCame() {
+    void slashRedirectKeepsThePathEncoded() {
         String path = "/sandboxes/a%0d%0aSet-Cookie:%20x=1/ports/80";
         var answer = program.anonymous(path, program.server().getAuthority());
 
@@ -306,7 +307,7 @@ class PreviewTest {
     }
 
     @Test
-    void cookiesOfTheProgramAreItsOwn() {
+    void programCookiesAreConfinedToThePreview() {
         assertThat(program.get("/cookies").headers("Set-Cookie"))
                 .containsExactly(
                         "viv_in_plain=1; Path=" + program.prefix() + "/",
@@ -316,7 +317,7 @@ class PreviewTest {
     }
 
     @Test
-    void aPageBelowTheApiIsAStrangerToItsOrigin() {
+    void pageBelowTheApiIsSandboxedFromItsOrigin() {
         var answer = program.get("/overreach");
 
         assertThat(answer.headers("Content-Security-Policy"))
@@ -330,7 +331,7 @@ class PreviewTest {
     }
 
     @Test
-    void atItsOwnHostAPageKeepsItsOwnPolicy() {
+    void pageKeepsItsPolicyAtThePreviewHost() {
         var answer = program.getAtHost("/overreach");
 
         assertThat(answer.headers("Content-Security-Policy")).containsExactly("default-src *");
@@ -348,32 +349,32 @@ class PreviewTest {
     }
 
     @Test
-    void atItsOwnHostEverythingIsTheProgramsEvenWhatTheApiHas() {
+    void apiPathsReachTheProgramAtThePreviewHost() {
         assertThat(program.getAtHost("/health").seen().string("line")).isEqualTo("GET /health HTTP/1.1");
         assertThat(program.getAtHost("/sandboxes/x/ports/1/").seen().string("line"))
                 .isEqualTo("GET /sandboxes/x/ports/1/ HTTP/1.1");
     }
 
     @Test
-    void aPausedSandboxIsAConflictUnlessThePolicyWakesIt() {
+    void pausedSandboxIsAConflictWithoutWakeOnTraffic() {
         var api = server.api();
         var other = Program.start(server);
         var sandbox = server.sandboxes().require(new dev.vivarium.model.SandboxId(other.session()));
-        sandbox.pause(ASKED);
+        sandbox.pause(BY_USER);
 
         assertThat(other.get("/headers").status()).isEqualTo(409);
         assertThat(other.get("/headers").body()).contains("paused");
-        sandbox.resume(ASKED);
+        sandbox.resume(BY_USER);
         assertThat(other.get("/headers").status()).isEqualTo(200);
         api.post("/cleanup", "{\"session_id\":\"" + other.session() + "\"}");
     }
 
     @Test
-    void byPolicyTrafficWakesAPausedSandbox() {
+    void trafficWakesAPausedSandboxIfConfigured() {
         try (var waking = TestServer.startIsolated()) {
             var sleeper = Program.start(waking);
             var sandbox = waking.sandboxes().require(new dev.vivarium.model.SandboxId(sleeper.session()));
-            sandbox.pause(ASKED);
+            sandbox.pause(BY_USER);
 
             assertThat(sleeper.get("/headers").status()).isEqualTo(200);
             assertThat(sandbox.info().status()).isEqualTo(dev.vivarium.model.Status.RUNNING);
@@ -381,7 +382,7 @@ class PreviewTest {
     }
 
     @Test
-    void trafficCountsAsUse() {
+    void trafficUpdatesTheLastActivity() {
         var sandbox = server.sandboxes().require(new dev.vivarium.model.SandboxId(program.session()));
         var before = sandbox.info().lastActivity();
 
@@ -398,7 +399,7 @@ class PreviewTest {
 
     private static void awaitLine(BufferedReader lines, String wanted) throws java.io.IOException {
         for (String line = lines.readLine(); !line.equals(wanted); line = lines.readLine()) {
-            // Headers and the frames around what was wanted.
+            // Skips the headers and the chunk framing.
         }
     }
 
@@ -409,7 +410,7 @@ class PreviewTest {
                 .matcher(text);
         while (matcher.find()) {
             assertThat(seen.put(matcher.group(1), matcher.group(2)))
-                    .as("%s comes once", matcher.group(1))
+                    .as("%s is sent once", matcher.group(1))
                     .isNull();
         }
         return seen;

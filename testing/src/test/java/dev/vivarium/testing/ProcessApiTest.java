@@ -23,7 +23,7 @@ class ProcessApiTest {
     private final String session = api.session();
 
     @Test
-    void aLineAndAListOfWordsAreBothRun() {
+    void commandMayBeAShellLineOrAnArgumentList() {
         assertThat(exec("{\"command\":\"echo $((1+1))\"}").json().string("stdout"))
                 .isEqualTo("2\n");
         assertThat(exec("{\"command\":[\"printf\",\"%s|\",\"$HOME\",\"it's\"]}")
@@ -46,7 +46,7 @@ class ProcessApiTest {
                 "{\"command\":\"true\",\"timeout\":0}",
                 "{\"command\":\"true\",\"env\":{\"LD_PRELOAD\":\"x\"}}",
             })
-    void aRequestThatIsWrongIsRefused(String body) {
+    void invalidRequestIsRejected(String body) {
         assertThat(exec(body).status()).isEqualTo(400);
     }
 
@@ -64,7 +64,7 @@ class ProcessApiTest {
     }
 
     @Test
-    void aDetachedProcessIsSeenFromItsStartToItsEnd() {
+    void detachedProcessIsObservableFromStartToExit() {
         var started = exec("{\"command\":\"echo first; cat; exit 7\",\"detach\":true}");
         String id = started.json().string("process_id");
 
@@ -93,7 +93,7 @@ class ProcessApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"TERM", "SIGINT", "HUP", "USR1", "USR2", "QUIT", "WINCH"})
-    void aSignalArrives(String name) {
+    void signalReachesTheProcess(String name) {
         String bare = name.replace("SIG", "");
         String id =
                 detach("trap 'echo got " + bare + "; exit 0' " + bare + "; echo ready; while :; do sleep 0.05; done");
@@ -105,7 +105,7 @@ class ProcessApiTest {
     }
 
     @Test
-    void aKillTakesTheWholeTree() {
+    void deletionKillsTheWholeProcessTree() {
         String id = detach("sleep 1000 & echo $!; wait");
         awaitOutput(id, "\n");
         String child = output(id).strip();
@@ -133,7 +133,7 @@ class ProcessApiTest {
     }
 
     @Test
-    void aLateListenerIsToldWhatIsGone() {
+    void lateReaderReceivesTheCountOfMissedBytes() {
         String id = detach("head -c 1000000 /dev/zero | tr '\\0' x; echo END");
         await().until(() ->
                 api.get(path("processes/" + id)).json().string("state").equals("exited"));
@@ -146,13 +146,13 @@ class ProcessApiTest {
     }
 
     @Test
-    void aDetachedProcessIsFoundAgainByTheNextServer() {
+    void detachedProcessSurvivesAServerRestart() {
         try (var server = TestServer.start()) {
             String box = "/sandboxes/" + server.api().session();
             String running = start(server.api(), box, "echo before; echo aside >&2; read line; echo got $line; exit 5");
             String chatty = start(server.api(), box, "head -c 1000000 /dev/zero | tr '\\\\0' x; read line");
             String ended = start(server.api(), box, "read line; exit 4");
-            awaitPlace(server.api(), box, running, "before\naside\n");
+            awaitOutputLength(server.api(), box, running, "before\naside\n");
 
             server.restart();
 
@@ -183,41 +183,41 @@ class ProcessApiTest {
                 .string("process_id");
     }
 
-    private static void awaitPlace(Api api, String box, String id, String text) {
+    private static void awaitOutputLength(Api api, String box, String id, String text) {
         await().until(() -> text(events(api.get(box + "/processes/" + id + "/output?follow=false")))
                         .length()
                 >= text.length());
     }
 
     @Test
-    void severalListenToOneProcess() throws Exception {
+    void severalReadersReceiveTheOutputOfOneProcess() throws Exception {
         String id = detach("read go; for i in $(seq 200); do echo line $i; done");
         try (var readers = Executors.newVirtualThreadPerTaskExecutor()) {
-            var heard = IntStream.range(0, 5)
+            var outputs = IntStream.range(0, 5)
                     .mapToObj(_ -> readers.submit(() -> text(events(api.get(path("processes/" + id + "/output"))))))
                     .toList();
             stdin(id, "go\n", "");
-            for (var text : heard) {
+            for (var text : outputs) {
                 assertThat(text.get()).startsWith("line 1\n").endsWith("line 200\n");
             }
         }
     }
 
     @Test
-    void atMostSoManyRunDetached() {
-        String small = api.session();
+    void numberOfDetachedProcessesIsLimited() {
+        String full = api.session();
         for (int i = 0; i < 64; i++) {
-            assertThat(api.post("/sandboxes/" + small + "/exec", "{\"command\":[\"sleep\",\"1000\"],\"detach\":true}")
+            assertThat(api.post("/sandboxes/" + full + "/exec", "{\"command\":[\"sleep\",\"1000\"],\"detach\":true}")
                             .status())
                     .isEqualTo(201);
         }
-        assertThat(api.post("/sandboxes/" + small + "/exec", "{\"command\":[\"sleep\",\"1000\"],\"detach\":true}")
+        assertThat(api.post("/sandboxes/" + full + "/exec", "{\"command\":[\"sleep\",\"1000\"],\"detach\":true}")
                         .status())
                 .isEqualTo(429);
     }
 
     @Test
-    void aCommandThatSomebodyWaitsForIsListedMeanwhile() throws Exception {
+    void runningCommandIsListed() throws Exception {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             var result = workers.submit(
                     () -> exec("{\"command\":\"sleep 1000\",\"timeout\":60}").json());
@@ -229,7 +229,7 @@ class ProcessApiTest {
             assertThat(signal(process.string("process_id"), "TERM").status()).isEqualTo(204);
             assertThat(result.get().integer("signal")).isEqualTo(15);
         }
-        // It is forgotten a moment after it was answered.
+        // The server removes the process shortly after the response.
         await().until(() ->
                 api.get(path("processes")).json().objects("processes").isEmpty());
     }

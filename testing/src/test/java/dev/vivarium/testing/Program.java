@@ -12,10 +12,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// A program, `program.py` as a rule, running in a sandbox of its own, and its preview as a caller sees it who minds
-/// every byte. Immutable.
+/// A program in a sandbox of its own, `program.py` by default, and a raw HTTP client of its preview. Immutable.
 record Program(Api api, URI server, String key, String session, int port) {
-    private static final int PATIENCE_MILLIS = 60_000;
+    private static final int TIMEOUT_MILLIS = 60_000;
 
     static Program start(TestServer server) {
         return start(server, server.api().session(), "program.py", "python3 program.py");
@@ -39,7 +38,7 @@ record Program(Api api, URI server, String key, String session, int port) {
         }
     }
 
-    /// An answer as it came.
+    /// A response as received.
     record Raw(String text) {
         int status() {
             return Integer.parseInt(text.substring(9, 12));
@@ -60,23 +59,23 @@ record Program(Api api, URI server, String key, String session, int port) {
                     .toList();
         }
 
-        /// What the program says that it saw.
+        /// The request as the program received it.
         JsonFields seen() {
             return dev.vivarium.json.Json.answer(body());
         }
     }
 
-    /// Where the preview is below the API.
+    /// Path of the preview below the API.
     String prefix() {
         return "/sandboxes/" + session + "/ports/" + port;
     }
 
-    /// The host at which the preview is.
+    /// Host of the preview.
     String host() {
         return port + "-" + session + ".localhost:" + server.getPort();
     }
 
-    /// Asks below the API, as the admin.
+    /// Sends a GET below the API path, as the admin.
     Raw get(String path, String... headers) {
         return ask("GET", path, "", headers);
     }
@@ -85,12 +84,12 @@ record Program(Api api, URI server, String key, String session, int port) {
         return send(request(method, prefix() + path, server.getAuthority(), headers) + auth() + "\r\n" + body);
     }
 
-    /// Asks at the preview's own host, as the admin.
+    /// Sends a GET to the preview host, as the admin.
     Raw getAtHost(String path, String... headers) {
         return send(request("GET", path, host(), headers) + auth() + "\r\n");
     }
 
-    /// Asks as nobody, unless the headers say who.
+    /// Sends a GET without credentials, except those in `headers`.
     Raw anonymous(String path, String host, String... headers) {
         return send(request("GET", path, host, headers) + "\r\n");
     }
@@ -115,7 +114,7 @@ record Program(Api api, URI server, String key, String session, int port) {
 
     Socket connect() throws IOException {
         var socket = new Socket(server.getHost(), server.getPort());
-        socket.setSoTimeout(PATIENCE_MILLIS);
+        socket.setSoTimeout(TIMEOUT_MILLIS);
         return socket;
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// How often a worker may call. Time stands still, so that what was used up does not fill again.
+/// Rate limits of workers. The clock stands still, so the buckets do not refill.
 class RateLimitsTest {
     private static final String EVENT = "{\"event_type\":\"agent.message\",\"event_data\":{}}";
 
@@ -41,26 +41,26 @@ class RateLimitsTest {
     }
 
     @Test
-    void anEventTooManyIsRefusedWithTheTimeToWait() {
+    void excessEventIsRejectedWithRetryAfter() {
         for (int i = 0; i < 5; i++) {
             var answer = worker.post(events(), EVENT);
             assertThat(answer.status()).isEqualTo(201);
             assertThat(answer.headers().firstValue("RateLimit-Limit")).contains("5");
             assertThat(answer.headers().firstValue("RateLimit-Remaining")).contains(String.valueOf(4 - i));
         }
-        var refused = worker.post(events(), EVENT);
+        var rejected = worker.post(events(), EVENT);
 
-        assertThat(refused.status()).isEqualTo(429);
-        assertThat(refused.headers().firstValueAsLong("Retry-After").orElseThrow())
+        assertThat(rejected.status()).isEqualTo(429);
+        assertThat(rejected.headers().firstValueAsLong("Retry-After").orElseThrow())
                 .isEqualTo(12);
-        assertThat(refused.headers().firstValue("RateLimit-Policy")).contains("\"events\";q=5;w=60");
-        assertThat(refused.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"events\";r=0;t=");
-        assertThat(refused.json().string("error")).contains("Retry-After");
-        assertThat(refused.json().string("type")).contains("rate-limited");
+        assertThat(rejected.headers().firstValue("RateLimit-Policy")).contains("\"events\";q=5;w=60");
+        assertThat(rejected.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"events\";r=0;t=");
+        assertThat(rejected.json().string("error")).contains("Retry-After");
+        assertThat(rejected.json().string("type")).contains("rate-limited");
     }
 
     @Test
-    void kindsAndSandboxesAreCountedApart() {
+    void kindsAndSandboxesHaveSeparateLimits() {
         for (int i = 0; i < 6; i++) {
             worker.post(events(), EVENT);
         }
@@ -76,7 +76,7 @@ class RateLimitsTest {
     }
 
     @Test
-    void severalEventsInOneCallCountAsOne() {
+    void batchOfEventsCountsAsOneCall() {
         String many = "[" + (EVENT + ",").repeat(99) + EVENT + "]";
         for (int i = 0; i < 5; i++) {
             var answer = worker.post(events(), many);
@@ -89,25 +89,25 @@ class RateLimitsTest {
     }
 
     @Test
-    void tooManyBytesOfEventsAreRefusedWithTheTimeToWaitAndKeepNothing() {
+    void excessEventBytesAreRejectedWithRetryAfter() {
         String large = EVENT.replace("{}", "{\"text\":\"" + "x".repeat(90_000) + "\"}");
-        String most = "[" + (large + ",").repeat(9) + large + "]";
-        assertThat(worker.post(events(), most).status()).isEqualTo(201);
+        String batch = "[" + (large + ",").repeat(9) + large + "]";
+        assertThat(worker.post(events(), batch).status()).isEqualTo(201);
 
-        var refused = worker.post(events(), most);
+        var rejected = worker.post(events(), batch);
 
-        assertThat(refused.status()).isEqualTo(429);
-        assertThat(refused.headers().firstValueAsLong("Retry-After").orElseThrow())
+        assertThat(rejected.status()).isEqualTo(429);
+        assertThat(rejected.headers().firstValueAsLong("Retry-After").orElseThrow())
                 .isBetween(1L, 60L);
-        assertThat(refused.headers().firstValue("RateLimit-Policy")).contains("\"event-bytes\";q=1048576;w=60");
-        assertThat(refused.json().string("error")).contains("1048576 bytes of events a minute", "Retry-After");
+        assertThat(rejected.headers().firstValue("RateLimit-Policy")).contains("\"event-bytes\";q=1048576;w=60");
+        assertThat(rejected.json().string("error")).contains("1048576 bytes of events a minute", "Retry-After");
         assertThat(worker.post(events(), EVENT).status()).isEqualTo(201);
         assertThat(admin.get(events() + "?type=agent.&limit=1000").json().objects("events"))
                 .hasSize(11);
     }
 
     @Test
-    void pollsForMessagesAreCountedToo() {
+    void messagePollsAreLimited() {
         for (int i = 0; i < 3; i++) {
             assertThat(worker.get("/api/v1/sandboxes/" + sandbox + "/messages").status())
                     .isEqualTo(200);
@@ -117,7 +117,7 @@ class RateLimitsTest {
     }
 
     @Test
-    void toOpenAStreamOfMessagesIsOnePollHoweverMuchItSays() throws Exception {
+    void messageStreamCountsAsOnePoll() throws Exception {
         String messages = "/api/v1/sandboxes/" + sandbox + "/messages";
         try (var client = HttpClient.newHttpClient()) {
             var request = worker.request(messages)
@@ -138,7 +138,7 @@ class RateLimitsTest {
     }
 
     @Test
-    void whoeverHasAKeyIsNotCounted() {
+    void callsWithAKeyAreNotLimited() {
         for (int i = 0; i < 10; i++) {
             var answer = admin.post(events(), EVENT);
             assertThat(answer.status()).isEqualTo(201);

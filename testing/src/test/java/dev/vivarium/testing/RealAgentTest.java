@@ -3,7 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.vivarium.testing.RealAgents.AgentAtWork;
+import dev.vivarium.testing.RealAgents.RealAgentRun;
 import dev.vivarium.testing.RealAgents.Step;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -14,17 +14,17 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The real SDKs in real sandboxes on the image `worker`, with no network and no key. Needs root.
+/// The real agent SDKs in real sandboxes on the image `worker`, without network and key. Needs root.
 @Tag("root")
 @Timeout(900)
 class RealAgentTest {
-    /// 1000 tokens in and 50 out of claude-sonnet-4-5, in dollars.
-    private static final double ANSWER = 0.00375;
+    /// Price in dollars of 1000 input tokens and 50 output tokens of claude-sonnet-4-5.
+    private static final double COST_OF_ANSWER = 0.00375;
 
-    /// So that a model that fails is not asked for minutes.
+    /// Limits the retries, so that a failing model does not delay the test for minutes.
     private static final String ONE_RETRY = "\"env\":{\"MODEL_RETRIES\":\"1\"}";
 
-    private static final String UNTIL_TOLD = "until [ -e go ]; do sleep 0.05; done";
+    private static final String UNTIL_GO_EXISTS = "until [ -e go ]; do sleep 0.05; done";
 
     private static RealAgents agents;
     private static TestServer server;
@@ -46,16 +46,16 @@ class RealAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void aMessageChangesTheNextStepAndEverythingIsTold(String runtime) {
+    void messageChangesTheNextStepAndAllEventsArePublished(String runtime) {
         agents.play(
-                Step.saying("I wait.").when("Call the API").running(runtime, UNTIL_TOLD),
+                Step.saying("I wait.").when("Call the API").running(runtime, UNTIL_GO_EXISTS),
                 Step.saying("As you say.")
                         .when("use the other API")
                         .running(runtime, "echo other > .vivarium/new && mv .vivarium/new api.txt && cat api.txt"),
                 Step.saying("As planned.").unless("other").running(runtime, "echo plain | tee api.txt"));
         var agent = spawn(runtime, "Call the API", "");
         agent.awaitEvent("agent.tool_use");
-        agent.say("use the other API", "user_message");
+        agent.send("use the other API", "user_message");
         agent.awaitEvent("user.message_delivered");
         assertNoKeyInside(agent);
         agent.shell("touch go");
@@ -79,7 +79,7 @@ class RealAgentTest {
                         "agent.completed",
                         "sandbox.run_ended");
         var run = details.object("run");
-        assertThat(run.number("cost_usd")).isCloseTo(3 * ANSWER, within(1e-6));
+        assertThat(run.number("cost_usd")).isCloseTo(3 * COST_OF_ANSWER, within(1e-6));
         assertThat(run.object("usage").integer("input_tokens")).isEqualTo(3000);
         assertThat(run.object("usage").integer("output_tokens")).isEqualTo(150);
         assertThat(run.integer("tool_calls")).isEqualTo(2);
@@ -91,9 +91,9 @@ class RealAgentTest {
         assertNoKeyInside(agent);
     }
 
-    /// Neither in files nor in the environment or the command line of what runs there; and the gateway was asked
-    /// all the same. What the worker itself was given is not to be seen by others either.
-    private static void assertNoKeyInside(AgentAtWork agent) {
+    /// Asserts that files, environments and command lines in the sandbox hold no key, although the agent called the
+    /// gateway. Other processes cannot read the worker's own tokens either.
+    private static void assertNoKeyInside(RealAgentRun agent) {
         assertThat(agent.shell("env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n';"
                         + " grep -rs . /workspace /tmp /run /dev/shm --include='*' | cut -c -500"))
                 .contains("/workspace/.vivarium/spool-")
@@ -103,13 +103,13 @@ class RealAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void anInterruptEndsTheRunningToolAndTheAgentGoesOn(String runtime) {
+    void interruptEndsTheRunningToolAndTheAgentContinues(String runtime) {
         agents.play(
-                Step.saying("I wait.").when("Wait").running(runtime, UNTIL_TOLD),
+                Step.saying("I wait.").when("Wait").running(runtime, UNTIL_GO_EXISTS),
                 Step.saying("Better.").when("do this instead").running(runtime, "echo instead > instead.txt"));
         var agent = spawn(runtime, "Wait", "");
         agent.awaitEvent("agent.tool_use");
-        agent.say("do this instead", "interrupt");
+        agent.send("do this instead", "interrupt");
         agent.awaitEnd("completed");
 
         assertThat(agent.shell("cat instead.txt")).isEqualTo("instead\n");
@@ -118,7 +118,7 @@ class RealAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void aBudgetStopsTheRun(String runtime) {
+    void budgetStopsTheRun(String runtime) {
         agents.play(Step.saying("More.").running(runtime, "true").always());
         var agent = spawn(runtime, "Spend", "\"budget_usd\":0.01," + ONE_RETRY);
         var failed = agent.awaitEnd("failed");
@@ -129,7 +129,7 @@ class RealAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void aPersonAnswersAReview(String runtime) {
+    void userAnswersAReview(String runtime) {
         var tool = runtime.equals("claude") ? "mcp__vivarium__request_review" : "request_review";
         var question = Map.of("reason", "merge", "description", "ours or theirs?");
         agents.play(
@@ -137,7 +137,7 @@ class RealAgentTest {
                 Step.saying("So it is.").when("approve"));
         var agent = spawn(runtime, "Merge", "");
         var asked = agent.awaitEvent("agent.review_requested");
-        var path = RealAgents.ALL + "/" + agent.sandbox() + "/reviews/" + asked.string("review_id");
+        var path = RealAgents.SANDBOXES + "/" + agent.sandbox() + "/reviews/" + asked.string("review_id");
         assertThat(api.post(path, "{\"decision\":\"approve\"}").status()).isEqualTo(200);
         agent.awaitEnd("completed");
 
@@ -146,26 +146,26 @@ class RealAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void aConversationGoesOnInANewSandbox(String runtime) {
+    void conversationResumesInANewSandbox(String runtime) {
         agents.play(Step.saying("I remember 4711.").when("Think of a number"));
         var first = spawn(runtime, "Think of a number", "");
         first.awaitEnd("completed");
-        api.method("DELETE", RealAgents.ALL + "/" + first.sandbox());
+        api.method("DELETE", RealAgents.SANDBOXES + "/" + first.sandbox());
         agents.play(Step.saying("It was 4711.").when("What was it"));
         var second = spawn(runtime, "What was it?", "\"resume_from\":\"" + first.sandbox() + "\"");
         var details = second.awaitEnd("completed");
 
         assertThat(second.sandbox()).isNotEqualTo(first.sandbox());
         assertThat(agents.asked()).contains("I remember 4711.", "What was it?");
-        assertThat(details.object("run").number("cost_usd")).isCloseTo(ANSWER, within(1e-6));
+        assertThat(details.object("run").number("cost_usd")).isCloseTo(COST_OF_ANSWER, within(1e-6));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"claude", "openhands"})
-    void aWorkerThatIsKilledFailsTheRunAndItsConversationGoesOn(String runtime) {
-        agents.play(Step.saying("I begin.").when("Begin").running(runtime, "touch begun; " + UNTIL_TOLD));
+    void killedWorkerFailsTheRunAndItsConversationCanResume(String runtime) {
+        agents.play(Step.saying("I begin.").when("Begin").running(runtime, "touch begun; " + UNTIL_GO_EXISTS));
         var first = spawn(runtime, "Begin", "");
-        // Told by then is what it said before; what it had not sent would go with it.
+        // The worker has published its first message by now. A kill loses events that the worker has not sent.
         first.awaitEvent("agent.tool_use");
         first.awaitEvent("file.created", "begun");
         first.shell("pkill -KILL -f '[w]orker.pyz'");
@@ -183,7 +183,7 @@ class RealAgentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"{\"kind\":\"garbage\"}", "{\"kind\":\"close\"}", "{\"kind\":\"status\",\"status\":529}"})
-    void aModelThatDoesNotAnswerFailsTheRunWithTheReason(String fault) {
+    void failingModelFailsTheRunWithAReason(String fault) {
         agents.play(new Step("\"fault\":" + fault).always());
         var failed = spawn("claude", "Speak", ONE_RETRY).awaitEnd("failed");
 
@@ -191,14 +191,14 @@ class RealAgentTest {
     }
 
     @Test
-    void anAgentWithoutItsProgramFailsWithWhatItSaid() {
-        var agent = AgentAtWork.spawn(api, "command", "Try", "\"command\":[\"/opt/vivarium/none\"]");
+    void missingAgentProgramFailsTheRunWithItsError() {
+        var agent = RealAgentRun.spawn(api, "command", "Try", "\"command\":[\"/opt/vivarium/none\"]");
 
         assertThat(agent.awaitEnd("failed").string("reason"))
                 .contains("/opt/vivarium/none could not be started: No such file or directory");
     }
 
-    private static AgentAtWork spawn(String runtime, String title, String more) {
-        return AgentAtWork.spawn(api, runtime, title, more);
+    private static RealAgentRun spawn(String runtime, String title, String more) {
+        return RealAgentRun.spawn(api, runtime, title, more);
     }
 }

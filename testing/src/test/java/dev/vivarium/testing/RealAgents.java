@@ -18,18 +18,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Agents with their real SDKs, and people who watch them: a scripted model, and the API of a server whose gateway
-/// leads to it. Confined to one worker.
+/// Fixture for agents with their real SDKs: a scripted model, and the arguments of a server whose gateway leads to it.
+/// Confined to one thread.
 final class RealAgents implements AutoCloseable {
-    /// What the gateway adds, and nobody inside may ever see.
+    /// Key that the gateway adds. The sandbox must never see it.
     static final String KEY = "sk-real-4711-never-inside";
 
-    static final String ALL = "/api/v1/sandboxes";
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    static final String SANDBOXES = "/api/v1/sandboxes";
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     private final ScriptedModel model = ScriptedModel.start(Script.parse("{}"), 0);
 
-    /// The arguments of a server that leads agents to the model.
+    /// Server arguments that point the model gateway to the scripted model.
     String[] arguments(String... more) {
         var arguments = new ArrayList<>(List.of("--model-url", model.uri().toString()));
         arguments.addAll(List.of("--model-key", KEY, "--openai-url", model.uri().toString(), "--openai-key", KEY));
@@ -37,7 +37,7 @@ final class RealAgents implements AutoCloseable {
         return arguments.toArray(String[]::new);
     }
 
-    /// Puts the image for agents into a home: the one that all tests share. It is made now if nobody has.
+    /// Links the shared worker image into a home directory, and builds the image if it is missing.
     static void provideImage(Path home) {
         try {
             var script = Path.of("../scripts/worker-image").toRealPath();
@@ -56,7 +56,7 @@ final class RealAgents implements AutoCloseable {
         }
     }
 
-    /// What the model says from now on, each answer with 1000 tokens in and 50 out.
+    /// Sets the next answers of the model. Each answer reports 1000 input tokens and 50 output tokens.
     void play(Step... steps) {
         var script = new StringBuilder("{\"steps\":[");
         for (Step step : steps) {
@@ -66,7 +66,7 @@ final class RealAgents implements AutoCloseable {
                 script + "],\"otherwise\":" + Step.saying("All done.").json() + "}"));
     }
 
-    /// All that the model was asked, as it came.
+    /// All request bodies that the model received, in order.
     String asked() {
         return model.asked().stream().map(ScriptedModel.Asked::body).toList().toString();
     }
@@ -76,25 +76,25 @@ final class RealAgents implements AutoCloseable {
         model.close();
     }
 
-    /// One answer of the model; `fields` is the rest of its JSON.
+    /// One answer of the model. `fields` holds the rest of its JSON.
     record Step(String fields) {
         static Step saying(String text) {
             return new Step("\"text\":" + quoted(text));
         }
 
-        Step when(String told) {
-            return new Step(fields + ",\"when\":{\"contains\":" + quoted(told) + "}");
+        Step when(String prompt) {
+            return new Step(fields + ",\"when\":{\"contains\":" + quoted(prompt) + "}");
         }
 
-        Step unless(String told) {
-            return new Step(fields + ",\"when\":{\"lacks\":" + quoted(told) + "}");
+        Step unless(String prompt) {
+            return new Step(fields + ",\"when\":{\"lacks\":" + quoted(prompt) + "}");
         }
 
         Step always() {
             return new Step(fields + ",\"times\":0");
         }
 
-        /// With a line of shell, by the tool that the runtime has for it.
+        /// Adds a call of the runtime's shell tool with this command.
         Step running(String runtime, String command) {
             var input = runtime.equals("openhands")
                     ? Map.of("command", command, "security_risk", "LOW", "summary", "as told")
@@ -117,41 +117,41 @@ final class RealAgents implements AutoCloseable {
         return json.substring(json.indexOf(':') + 1, json.length() - 1);
     }
 
-    /// One run, through the API of the server that has it.
-    record AgentAtWork(Api api, String sandbox) {
-        static AgentAtWork spawn(Api api, String runtime, String title, String more) {
+    /// One agent run, through the API of its server.
+    record RealAgentRun(Api api, String sandbox) {
+        static RealAgentRun spawn(Api api, String runtime, String title, String more) {
             var answer = api.post(
-                    ALL,
+                    SANDBOXES,
                     "{\"task\":{\"title\":" + quoted(title) + "},\"runtime\":\"" + runtime + "\""
                             + (more.isEmpty() ? "" : "," + more) + "}");
             assertThat(answer.status()).as(answer.text()).isEqualTo(201);
-            return new AgentAtWork(api, answer.json().string("sandbox_id"));
+            return new RealAgentRun(api, answer.json().string("sandbox_id"));
         }
 
-        /// The same through another server on the same home.
-        AgentAtWork through(Api other) {
-            return new AgentAtWork(other, sandbox);
+        /// The same run through another server on the same home.
+        RealAgentRun through(Api other) {
+            return new RealAgentRun(other, sandbox);
         }
 
         JsonFields details() {
-            return api.get(ALL + "/" + sandbox).json().object("sandbox");
+            return api.get(SANDBOXES + "/" + sandbox).json().object("sandbox");
         }
 
         List<JsonFields> events(String type) {
-            return api.get(ALL + "/" + sandbox + "/events?limit=1000&type=" + type)
+            return api.get(SANDBOXES + "/" + sandbox + "/events?limit=1000&type=" + type)
                     .json()
                     .objects("events");
         }
 
         List<String> types() {
-            return api.get(ALL + "/" + sandbox + "/events?limit=1000").json().objects("events").stream()
+            return api.get(SANDBOXES + "/" + sandbox + "/events?limit=1000").json().objects("events").stream()
                     .map(event -> event.string("event_type"))
                     .toList();
         }
 
-        void say(String content, String kind) {
+        void send(String content, String kind) {
             var body = "{\"content\":" + quoted(content) + ",\"message_type\":\"" + kind + "\"}";
-            assertThat(api.post(ALL + "/" + sandbox + "/messages", body).status())
+            assertThat(api.post(SANDBOXES + "/" + sandbox + "/messages", body).status())
                     .isEqualTo(202);
         }
 
@@ -160,14 +160,14 @@ final class RealAgents implements AutoCloseable {
         }
 
         JsonFields awaitEvent(String type) {
-            await().atMost(PATIENCE).until(() -> !events(type).isEmpty() || isOver());
+            await().atMost(TIMEOUT).until(() -> !events(type).isEmpty() || hasEnded());
             assertThat(events(type)).as(() -> type + " in " + events("agent.")).isNotEmpty();
             return events(type).getFirst().object("event_data");
         }
 
-        /// The event of that type about this path; files are told of a moment after they have changed.
+        /// Waits for an event of that type with this path. File events arrive shortly after the change.
         JsonFields awaitEvent(String type, String path) {
-            return await().atMost(PATIENCE)
+            return await().atMost(TIMEOUT)
                     .until(
                             () -> events(type).stream()
                                     .map(event -> event.object("event_data"))
@@ -177,12 +177,12 @@ final class RealAgents implements AutoCloseable {
                     .orElseThrow();
         }
 
-        boolean isOver() {
+        boolean hasEnded() {
             return !events("sandbox.run_ended").isEmpty();
         }
 
         JsonFields awaitEnd(String status) {
-            await().atMost(PATIENCE).until(this::isOver);
+            await().atMost(TIMEOUT).until(this::hasEnded);
             var details = details();
             assertThat(details.string("status"))
                     .as(() -> details.text() + events(status.equals("completed") ? "agent." : "agent.error"))

@@ -13,14 +13,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What was and then what comes, for watchers that are cut off anywhere and come back: every event once, in order,
-/// whatever happens meanwhile. Each seed is another course of things.
+/// Stored and live events for watchers that disconnect at random and reconnect: each watcher receives every event once
+/// and in order. Each seed gives another sequence of disconnects.
 class ReplayTest {
     private static final int WRITERS = 4;
     private static final int WATCHERS = 6;
     private static final int EVENTS = 120;
 
-    /// The start of the sandbox, and what the writers add.
+    /// The event `sandbox.started` and the events of the writers.
     private static final long LAST = 1 + WRITERS * EVENTS;
 
     @RegisterExtension
@@ -31,7 +31,7 @@ class ReplayTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void everyWatcherSeesEveryEventOnceHoweverOftenItComesBack(long seed) throws Exception {
+    void watchersReceiveEachEventOnceAcrossReconnects(long seed) throws Exception {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<?>> writers = new ArrayList<>();
             List<Future<List<Long>>> watchers = new ArrayList<>();
@@ -59,7 +59,7 @@ class ReplayTest {
         }
     }
 
-    /// A small one or a large one, now and then the same twice.
+    /// Appends a small or a large event, and sometimes the same event twice.
     private void appendOne(Random random) {
         String body = "{\"event_type\":\"step\",\"event_id\":\"" + Long.toHexString(random.nextLong())
                 + "\",\"event_data\":{\"text\":\"" + "x".repeat(random.nextInt(20) == 0 ? 60_000 : 10) + "\"}}";
@@ -75,8 +75,8 @@ class ReplayTest {
         while (seen.size() < LAST) {
             long after = seen.isEmpty() ? 0 : seen.getLast();
             try (var watcher = connect(after, random)) {
-                int patience = 1 + random.nextInt(random.nextBoolean() ? 8 : 200);
-                for (int i = 0; i < patience && seen.size() < LAST; i++) {
+                int eventsUntilDisconnect = 1 + random.nextInt(random.nextBoolean() ? 8 : 200);
+                for (int i = 0; i < eventsUntilDisconnect && seen.size() < LAST; i++) {
                     seen.add(watcher.await("event").integer("seq"));
                 }
             }
@@ -84,7 +84,7 @@ class ReplayTest {
         return seen;
     }
 
-    /// Some say who they are in the address, some in the first message.
+    /// Authenticates in the query or in the first message, at random.
     private ShellClient connect(long after, Random random) {
         String path = "/ws/sandboxes/" + session;
         if (random.nextBoolean()) {

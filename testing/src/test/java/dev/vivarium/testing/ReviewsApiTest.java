@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ReviewsApiTest {
-    private static final String ASK =
+    private static final String REVIEW_REQUEST =
             "{\"type\":\"review\",\"id\":\"r1\",\"reason\":\"merge_conflict\",\"description\":\"Which one?\","
                     + "\"context\":{\"options\":[{\"id\":\"ours\",\"description\":\"a\"},\"theirs\"]}}";
 
-    /// Asks, and prints what it is answered.
-    private static final String AGENT = "read task; echo '" + ASK + "'; read answer; echo \"got $answer\"";
+    /// Agent that requests a review and prints the answer.
+    private static final String AGENT = "read task; echo '" + REVIEW_REQUEST + "'; read answer; echo \"got $answer\"";
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
@@ -23,7 +23,7 @@ class ReviewsApiTest {
     private final Api api = SERVER.api();
 
     @Test
-    void aRunWaitsForTheAnswerOfAPerson() {
+    void runPausesUntilAReviewIsAnswered() {
         var run = AgentRun.of(SERVER.get(), AGENT);
         run.awaitStatus("paused");
         var review = api.get(run.path() + "/reviews").json().objects("reviews").getFirst();
@@ -43,7 +43,7 @@ class ReviewsApiTest {
     }
 
     @Test
-    void aReviewIsAnsweredOnce() {
+    void reviewAcceptsOneAnswer() {
         var run = AgentRun.of(SERVER.get(), AGENT);
         run.awaitStatus("paused");
         String path = run.path() + "/reviews/"
@@ -71,7 +71,7 @@ class ReviewsApiTest {
     }
 
     @Test
-    void neitherStrangersNorTheAgentItselfCanAnswer() {
+    void strangersAndTheAgentCannotAnswerAReview() {
         var run = AgentRun.of(SERVER.get(), AGENT);
         run.awaitStatus("paused");
         String path = run.path() + "/reviews/"
@@ -89,7 +89,7 @@ class ReviewsApiTest {
     }
 
     @Test
-    void whoAsksTwiceWithOneKeyHasAskedOnceAndHearsAtOnce() throws Exception {
+    void repeatedReviewRequestIsStoredOnceAndLongPollReturnsTheAnswer() throws Exception {
         var run = AgentRun.of(SERVER.get(), "exec sleep 1000");
         run.awaitEvent("agent.started");
         var worker = run.worker();
@@ -112,7 +112,7 @@ class ReviewsApiTest {
     }
 
     @Test
-    void aRunThatEndsWaitsForNobody() {
+    void endOfRunCancelsItsReviews() {
         var run = AgentRun.of(SERVER.get(), AGENT);
         run.awaitStatus("paused");
         api.method("DELETE", run.path());
@@ -127,13 +127,13 @@ class ReviewsApiTest {
     }
 
     @Test
-    void nobodyAnsweringIsAnAnswerTooAndAPendingReviewSurvivesARestart() {
+    void pendingReviewSurvivesARestartAndExpires() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(server, AGENT);
             run.awaitStatus("paused");
             server.restart();
             assertThat(run.sandbox().string("status")).isEqualTo("paused");
-            // Nobody answers in the time that is left.
+            // Moves the deadline into the past.
             server.restart(store -> store.write(sql -> sql.update("update sandbox_reviews set deadline = 1")));
 
             run.awaitStatus("completed");
@@ -143,7 +143,7 @@ class ReviewsApiTest {
     }
 
     @Test
-    void anAnswerAfterARestartReachesTheAgent() {
+    void answerAfterARestartReachesTheAgent() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(server, AGENT);
             run.awaitStatus("paused");

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// The real worker with the runtime `command`.
 class RunsApiTest {
-    private static final String ALL = "/api/v1/sandboxes";
+    private static final String SANDBOXES = "/api/v1/sandboxes";
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
@@ -21,7 +21,7 @@ class RunsApiTest {
     private final Api api = SERVER.api();
 
     @Test
-    void aTaskIsRunAndFinalised() {
+    void taskRunsToCompletion() {
         var spawned = spawn("until [ -e go ]; do sleep 0.05; done; echo working;"
                 + " echo '{\"type\":\"result\",\"summary\":\"all done\"}'");
         var sandbox = spawned.string("sandbox_id");
@@ -32,9 +32,9 @@ class RunsApiTest {
         assertThat(spawned.string("preview_url")).contains(sandbox);
         api.execute(sandbox, "touch go");
         awaitStatus(sandbox, "completed");
-        // What happened is in the log a moment after it has happened.
+        // Events reach the log shortly after the change of status.
         var details = await().until(
-                        () -> api.get(ALL + "/" + sandbox).json(),
+                        () -> api.get(SANDBOXES + "/" + sandbox).json(),
                         found -> found.text().contains("sandbox.run_ended"));
         var run = details.object("sandbox").object("run");
         assertThat(details.object("sandbox").string("state")).isEqualTo("running");
@@ -48,13 +48,13 @@ class RunsApiTest {
     }
 
     @Test
-    void aTaskThatIsGivenAgainHasNoResultUntilThereIsANewOne() {
+    void repeatedTaskHasNoResultUntilItEnds() {
         var first = spawn("echo old");
         awaitStatus(first.string("sandbox_id"), "completed");
         assertThat(task(first.string("sandbox_id")).object("result").string("summary"))
                 .isEqualTo("old");
         var again = api.post(
-                        ALL,
+                        SANDBOXES,
                         "{\"task_id\":\"" + first.string("task_id")
                                 + "\",\"runtime\":\"command\",\"command\":[\"sleep\",\"1000\"]}")
                 .json();
@@ -63,15 +63,15 @@ class RunsApiTest {
     }
 
     @Test
-    void aProgramThatIsMissingFailsWithItsName() {
-        var sandbox = spawnWords("\"no-such-program\"").string("sandbox_id");
+    void missingProgramFailsWithItsName() {
+        var sandbox = spawnArguments("\"no-such-program\"").string("sandbox_id");
 
         awaitStatus(sandbox, "failed");
         assertThat(reason(sandbox)).contains("no-such-program");
     }
 
     @Test
-    void aProgramThatDiesAtOnceFailsWithItsLastOutput() {
+    void failingProgramReportsItsLastOutput() {
         var sandbox = spawn("echo the disk is on fire >&2; exit 7").string("sandbox_id");
 
         awaitStatus(sandbox, "failed");
@@ -80,9 +80,9 @@ class RunsApiTest {
     }
 
     @Test
-    void aSandboxThatEndsEndsItsRun() {
+    void endOfSandboxEndsItsRun() {
         var sandbox = spawn("sleep 1000").string("sandbox_id");
-        var deleted = api.method("DELETE", ALL + "/" + sandbox);
+        var deleted = api.method("DELETE", SANDBOXES + "/" + sandbox);
 
         assertThat(deleted.status()).isEqualTo(200);
         assertThat(deleted.json().string("status")).isEqualTo("terminated");
@@ -92,60 +92,62 @@ class RunsApiTest {
     }
 
     @Test
-    void aThreadHasOneRunAtATimeAndThenAnother() {
+    void threadHasOneRunAtATime() {
         String thread = Api.thread();
         var first = spawn("sleep 1000", "\"thread_id\":\"" + thread + "\"");
-        var second = api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\""));
+        var second = api.post(SANDBOXES, body("true", "\"thread_id\":\"" + thread + "\""));
 
         assertThat(second.status()).isEqualTo(409);
         assertThat(second.json().string("detail")).contains("has an agent at work");
-        api.method("DELETE", ALL + "/" + first.string("sandbox_id"));
+        api.method("DELETE", SANDBOXES + "/" + first.string("sandbox_id"));
         var third = spawn("true", "\"thread_id\":\"" + thread + "\"").string("sandbox_id");
         awaitStatus(third, "completed");
         var fourth = spawn("true", "\"thread_id\":\"" + thread + "\"");
         assertThat(fourth.string("sandbox_id")).isEqualTo(third);
         awaitStatus(third, "completed");
-        assertThat(api.post(ALL, body("true", "\"thread_id\":\"" + thread + "\",\"limits\":{\"cpus\":1}"))
+        assertThat(api.post(SANDBOXES, body("true", "\"thread_id\":\"" + thread + "\",\"limits\":{\"cpus\":1}"))
                         .status())
                 .isEqualTo(409);
     }
 
     @Test
-    void aTaskCanBeGivenAgainByItsId() {
+    void taskCanRunAgainByItsId() {
         var first = spawn("exit 1");
         awaitStatus(first.string("sandbox_id"), "failed");
         var again = api.post(
-                ALL,
+                SANDBOXES,
                 "{\"task_id\":\"" + first.string("task_id") + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
 
         assertThat(again.status()).isEqualTo(201);
         awaitStatus(again.json().string("sandbox_id"), "completed");
-        var both = api.get(ALL + "?task_id=" + first.string("task_id")).json().objects("sandboxes");
+        var both = api.get(SANDBOXES + "?task_id=" + first.string("task_id"))
+                .json()
+                .objects("sandboxes");
         assertThat(both).hasSize(2);
     }
 
     @Test
-    void aTaskThatSomebodyWorksAtLeavesNoSandboxToWhoWantsItToo() {
+    void runningTaskIsAConflictAndCreatesNoSandbox() {
         var busy = spawn("exec sleep 1000");
         String thread = Api.thread();
-        var refused = api.post(
-                ALL,
+        var rejected = api.post(
+                SANDBOXES,
                 "{\"task_id\":\"" + busy.string("task_id") + "\",\"thread_id\":\"" + thread
                         + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
 
-        assertThat(refused.status()).isEqualTo(409);
-        assertThat(refused.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
-        assertThat(api.get(ALL).text()).doesNotContain(thread);
+        assertThat(rejected.status()).isEqualTo(409);
+        assertThat(rejected.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
+        assertThat(api.get(SANDBOXES).text()).doesNotContain(thread);
         assertThat(api.get("/threads").text()).doesNotContain(thread);
     }
 
     @Test
-    void theListHasPlainSandboxesTooAndFiltersByStatus() {
+    void listIncludesSandboxesWithoutRunsAndFiltersByStatus() {
         String plain = api.session();
         var done = spawn("true").string("sandbox_id");
         awaitStatus(done, "completed");
 
-        var all = api.get(ALL + "?limit=1000").json().objects("sandboxes");
+        var all = api.get(SANDBOXES + "?limit=1000").json().objects("sandboxes");
         assertThat(all)
                 .filteredOn(box -> box.string("sandbox_id").equals(plain))
                 .singleElement()
@@ -153,37 +155,43 @@ class RunsApiTest {
                     assertThat(box.string("status")).isEqualTo("running");
                     assertThat(box.optionalObject("run")).isEmpty();
                 });
-        assertThat(api.get(ALL + "?status=completed").text()).contains(done).doesNotContain(plain);
-        assertThat(api.get(ALL + "?status=napping").status()).isEqualTo(400);
+        assertThat(api.get(SANDBOXES + "?status=completed").text())
+                .contains(done)
+                .doesNotContain(plain);
+        assertThat(api.get(SANDBOXES + "?status=napping").status()).isEqualTo(400);
     }
 
     @Test
-    void theTokenOfARunIsInTheEnvironmentOfItsProgramAndNotOfOthers() {
+    void onlyTheProgramOfARunSeesItsToken() {
         var sandbox = spawn("env | cut -d = -f 1; sleep 1000").string("sandbox_id");
 
-        await().untilAsserted(() -> assertThat(api.get(ALL + "/" + sandbox + "/events?type=agent.output&limit=1000")
-                        .text())
-                .contains("SANDBOX_ID", "SANDBOX_TOKEN")
-                .doesNotContain("MODEL_TOKEN"));
+        await().untilAsserted(
+                        () -> assertThat(api.get(SANDBOXES + "/" + sandbox + "/events?type=agent.output&limit=1000")
+                                        .text())
+                                .contains("SANDBOX_ID", "SANDBOX_TOKEN")
+                                .doesNotContain("MODEL_TOKEN"));
         assertThat(api.execute(sandbox, "env").string("stdout")).doesNotContain("TOKEN");
     }
 
     @Test
-    void somebodyElsesRunsAreNotThere() {
+    void runsOfOtherUsersAreNotFound() {
         var sandbox = spawn("sleep 1000").string("sandbox_id");
         var stranger = api.as("stranger");
 
-        assertThat(stranger.get(ALL + "/" + sandbox).status()).isEqualTo(404);
-        assertThat(stranger.method("DELETE", ALL + "/" + sandbox).status()).isEqualTo(404);
-        assertThat(stranger.post(ALL + "/" + sandbox + "/pause", "").status()).isEqualTo(404);
-        assertThat(stranger.get(ALL).text()).doesNotContain(sandbox);
-        assertThat(stranger.post(ALL, body("true", "\"user_id\":\"admin\"")).status())
+        assertThat(stranger.get(SANDBOXES + "/" + sandbox).status()).isEqualTo(404);
+        assertThat(stranger.method("DELETE", SANDBOXES + "/" + sandbox).status())
+                .isEqualTo(404);
+        assertThat(stranger.post(SANDBOXES + "/" + sandbox + "/pause", "").status())
+                .isEqualTo(404);
+        assertThat(stranger.get(SANDBOXES).text()).doesNotContain(sandbox);
+        assertThat(stranger.post(SANDBOXES, body("true", "\"user_id\":\"admin\""))
+                        .status())
                 .isEqualTo(403);
     }
 
     @Test
-    void aRuntimeWhoseImageIsMissingSaysHowToMakeIt() {
-        var answer = api.post(ALL, "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\"}");
+    void missingImageIsReportedWithTheBuildCommand() {
+        var answer = api.post(SANDBOXES, "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\"}");
 
         assertThat(answer.status()).isEqualTo(409);
         assertThat(answer.json().string("detail")).contains("viv image build worker");
@@ -214,8 +222,8 @@ class RunsApiTest {
                 "{'runtime':'claude','task':{'title':'x'},'limits':{'cpus':1000}}|limits.cpus",
                 "{'runtime':'claude','task':{'title':'x'},'colour':'red'}|colour",
             })
-    void whatCannotBeSpawnedIsUnprocessable(String body, String field) {
-        var answer = api.post(ALL, body.replace('\'', '"'));
+    void invalidRunRequestIsUnprocessable(String body, String field) {
+        var answer = api.post(SANDBOXES, body.replace('\'', '"'));
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo(field);
@@ -237,8 +245,8 @@ class RunsApiTest {
                 "'time_limit_minutes':true|time_limit_minutes",
                 "'time_limit_minutes':1e300|time_limit_minutes",
             })
-    void aConstraintThatNoWorkerCouldHeedIsUnprocessable(String constraint, String field) {
-        var answer = api.post(ALL, constrained(constraint));
+    void invalidConstraintIsUnprocessable(String constraint, String field) {
+        var answer = api.post(SANDBOXES, constrained(constraint));
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo("task.constraints." + field);
@@ -247,7 +255,7 @@ class RunsApiTest {
     @Test
     void tooManyToolsAreUnprocessable() {
         String tools = String.join(",", Collections.nCopies(101, "'t'"));
-        var answer = api.post(ALL, constrained("'allowed_tools':[" + tools + "]"));
+        var answer = api.post(SANDBOXES, constrained("'allowed_tools':[" + tools + "]"));
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("detail")).contains("task.constraints.allowed_tools", "at most 100");
@@ -260,8 +268,8 @@ class RunsApiTest {
                 "'allowed_tools':null,'time_limit_minutes':null",
                 "'allowed_tools':['Bash','mcp__x__y'],'time_limit_minutes':60,'tone':{'any':['thing']}",
             })
-    void otherConstraintsAreForTheAgentAndMayBeAnything(String constraints) {
-        var answer = api.post(ALL, constrained(constraints));
+    void unknownConstraintsAreAccepted(String constraints) {
+        var answer = api.post(SANDBOXES, constrained(constraints));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
     }
@@ -286,10 +294,10 @@ class RunsApiTest {
         "claude,ANTHROPIC_BASE_URL",
         "openhands,SANDBOX_TOKEN",
     })
-    void aVariableThatTheServerSetsItselfIsUnprocessable(String runtime, String name) {
+    void reservedVariableIsUnprocessable(String runtime, String name) {
         String command = runtime.equals("command") ? ",'command':['true']" : "";
         var answer = api.post(
-                ALL,
+                SANDBOXES,
                 ("{'task':{'title':'t'},'runtime':'" + runtime + "'" + command + ",'env':{'A':'b','" + name + "':'x'}}")
                         .replace('\'', '"'));
 
@@ -298,25 +306,26 @@ class RunsApiTest {
     }
 
     @Test
-    void aVariableThatHasAFieldOfItsOwnSaysWhich() {
-        var answer = api.post(ALL, body("true", "\"env\":{\"BUDGET_USD\":\"5\"}"));
+    void reservedVariableNamesItsField() {
+        var answer = api.post(SANDBOXES, body("true", "\"env\":{\"BUDGET_USD\":\"5\"}"));
 
         assertThat(answer.json().string("detail")).contains("env.BUDGET_USD", "budget_usd");
     }
 
     @Test
-    void aTaskThatIsNotThereIsNotFound() {
+    void unknownTaskIsNotFound() {
         for (String id : new String[] {"tskaaaaaaaaaaaaaaaaaaaa", "nonsense"}) {
-            var answer = api.post(ALL, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
+            var answer =
+                    api.post(SANDBOXES, "{\"task_id\":\"" + id + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
             assertThat(answer.status()).isEqualTo(404);
             assertThat(answer.json().string("detail")).contains(id);
         }
     }
 
     @Test
-    void aDescriptionOfMoreThan100KilobytesIsUnprocessable() {
+    void descriptionOver100KilobytesIsUnprocessable() {
         var answer = api.post(
-                ALL,
+                SANDBOXES,
                 "{\"task\":{\"title\":\"x\",\"description\":\"" + "y".repeat(101 * 1024)
                         + "\"},\"runtime\":\"command\",\"command\":[\"true\"]}");
 
@@ -334,34 +343,38 @@ class RunsApiTest {
     }
 
     private JsonFields spawn(String script, String more) {
-        var answer = api.post(ALL, body(script, more));
+        var answer = api.post(SANDBOXES, body(script, more));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json();
     }
 
-    private JsonFields spawnWords(String words) {
-        return api.post(ALL, "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + words + "]}")
+    private JsonFields spawnArguments(String arguments) {
+        return api.post(
+                        SANDBOXES,
+                        "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]}")
                 .json();
     }
 
     private static String body(String script, String more) {
-        String words = "\"sh\",\"-c\",\"" + script.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
-        return "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + words + "]"
+        String arguments = "\"sh\",\"-c\",\"" + script.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+        return "{\"task\":{\"title\":\"t\"},\"runtime\":\"command\",\"command\":[" + arguments + "]"
                 + (more.isEmpty() ? "" : "," + more) + "}";
     }
 
     private void awaitStatus(String sandbox, String status) {
-        await().untilAsserted(() -> assertThat(
-                        api.get(ALL + "/" + sandbox).json().object("sandbox").string("status"))
+        await().untilAsserted(() -> assertThat(api.get(SANDBOXES + "/" + sandbox)
+                        .json()
+                        .object("sandbox")
+                        .string("status"))
                 .isEqualTo(status));
     }
 
     private String reason(String sandbox) {
-        return api.get(ALL + "/" + sandbox).json().object("sandbox").string("reason");
+        return api.get(SANDBOXES + "/" + sandbox).json().object("sandbox").string("reason");
     }
 
     private JsonFields task(String sandbox) {
-        return api.get(ALL + "/" + sandbox)
+        return api.get(SANDBOXES + "/" + sandbox)
                 .json()
                 .object("sandbox")
                 .object("run")

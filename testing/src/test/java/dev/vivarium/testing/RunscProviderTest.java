@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/// gVisor, where a recent one is installed; the distribution's own is too old for this provider.
+/// gVisor, if a recent version is installed. The package of the distribution is too old for this provider.
 @EnabledIf("isInstalled")
 class RunscProviderTest extends ProviderContract implements HostTracesContract {
     private static final Path RUNSC = Path.of("/usr/local/bin/runsc");
@@ -30,19 +30,19 @@ class RunscProviderTest extends ProviderContract implements HostTracesContract {
         return OciProvider.open(new OciConfig(home, programs, OciRuntime.RUNSC, RUNSC));
     }
 
-    /// Its kernel runs in the machine's own memory.
+    /// The gVisor kernel needs memory of the machine.
     @Override
     protected MachineSpec spec(SandboxId id) {
         return new MachineSpec(id, SECRET, "host", Limits.STANDARD, STORE);
     }
 
     @Override
-    protected int crowd() {
+    protected int concurrentMachines() {
         return 4;
     }
 
     @Test
-    void aFileOfTheHostIsOutOfReach() throws IOException {
+    void hostFilesAreUnreachable() throws IOException {
         var canary = Files.writeString(home.resolve("canary.txt"), "CANARY");
         try (var box = start()) {
             var attempts = box.output("cat %1$s /proc/1/root%1$s ../../../..%1$s; ln -s %1$s link; cat link; echo done"
@@ -52,7 +52,7 @@ class RunscProviderTest extends ProviderContract implements HostTracesContract {
     }
 
     @Test
-    void theKernelIsNotTheHosts() throws IOException {
+    void kernelIsNotThatOfTheHost() throws IOException {
         try (var box = start()) {
             var host = Files.readString(Path.of("/proc/sys/kernel/osrelease")).strip();
             assertThat(box.output("uname -r")).isNotEqualTo(host);
@@ -60,7 +60,7 @@ class RunscProviderTest extends ProviderContract implements HostTracesContract {
     }
 
     @Test
-    void theGuestCannotBeKilledFromInside() {
+    void guestCannotBeKilledByTheSandbox() {
         try (var box = start()) {
             box.run("kill -9 1; kill -9 -1");
             assertThat(box.output("echo alive")).isEqualTo("alive");

@@ -9,11 +9,11 @@ import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The server's own description, and as much of JSON Schema as it uses: a keyword that is not known here fails, so that
-/// none is passed over in silence. Immutable.
+/// The OpenAPI document of the server, and a validator for the JSON Schema keywords that it uses. An unknown keyword
+/// fails the check. Immutable.
 final class Schemas {
     private static final JsonMapper JSON = new JsonMapper();
-    private static final List<String> WORDS_WITHOUT_RULES = List.of("description", "default", "contentMediaType");
+    private static final List<String> ANNOTATIONS = List.of("description", "default", "contentMediaType");
 
     private final JsonNode document;
 
@@ -25,7 +25,7 @@ final class Schemas {
         return new Schemas(JSON.readTree(openApi));
     }
 
-    /// As `get /health`.
+    /// Operations, such as `get /health`.
     List<String> operations() {
         var operations = new ArrayList<String>();
         document.get("paths")
@@ -43,7 +43,7 @@ final class Schemas {
                 .toList();
     }
 
-    /// What is wrong with a real answer.
+    /// Violations of the documented schema in a real response.
     List<String> violations(String operation, int status, String contentType, String body) {
         String[] parts = operation.split(" ");
         JsonNode content = document.get("paths")
@@ -59,7 +59,7 @@ final class Schemas {
         return violations(content.get("schema"), JSON.readTree(body), "$");
     }
 
-    /// What is wrong with a value of a named schema.
+    /// Violations of a named schema in a value.
     List<String> violations(String schema, String text) {
         return violations(document.at("/components/schemas/" + schema), JSON.readTree(text), "$");
     }
@@ -70,8 +70,8 @@ final class Schemas {
         return found;
     }
 
-    private void check(JsonNode schema, String word, JsonNode rule, JsonNode value, String at, List<String> found) {
-        switch (word) {
+    private void check(JsonNode schema, String keyword, JsonNode rule, JsonNode value, String at, List<String> found) {
+        switch (keyword) {
             case "$ref" -> found.addAll(violations(document.at(rule.asString().substring(1)), value, at));
             case "type" -> require(isOfType(rule.asString(), value), at + " must be " + rule.asString(), found);
             case "const" -> require(rule.equals(value), at + " must be " + rule, found);
@@ -83,7 +83,7 @@ final class Schemas {
                                 .find(),
                         at + " must match " + rule,
                         found);
-            case "format" -> require(isMoment(value.asString()), at + " must be a moment", found);
+            case "format" -> require(isTimestamp(value.asString()), at + " must be a timestamp", found);
             case "minimum" ->
                 require(number(value).compareTo(number(rule)) >= 0, at + " must be at least " + rule, found);
             case "maximum" ->
@@ -106,7 +106,7 @@ final class Schemas {
                 }
                 require(matching == 1, at + " must match exactly one form, not " + matching, found);
             }
-            default -> require(WORDS_WITHOUT_RULES.contains(word), "this test does not know " + word, found);
+            default -> require(ANNOTATIONS.contains(keyword), "unknown keyword " + keyword, found);
         }
     }
 
@@ -143,7 +143,7 @@ final class Schemas {
         return false;
     }
 
-    private static boolean isMoment(String text) {
+    private static boolean isTimestamp(String text) {
         try {
             Instant.parse(text);
             return true;

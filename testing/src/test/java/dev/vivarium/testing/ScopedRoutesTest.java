@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Walks every route that needs a scope with every scope, with other people's tokens and keys, and with none. A route
-/// that is added is walked too.
+/// Calls every route that needs a scope with each scope, with tokens and keys of other users, and without a token. New
+/// routes are included automatically.
 class ScopedRoutesTest {
     private static TestServer server;
     private static Api anna;
@@ -42,10 +42,10 @@ class ScopedRoutesTest {
 
     @ParameterizedTest
     @EnumSource(Scope.class)
-    void aScopeOpensItsOwnRoutesAndNoOthers(Scope scope) {
+    void scopeOpensOnlyItsOwnRoutes(Scope scope) {
         var held = Scopes.of(scope);
         for (Route route : routes()) {
-            // Each has a sandbox of its own: some routes end what they are about.
+            // Each route gets a sandbox of its own, because some routes end theirs.
             var issued = negotiate(anna, scope);
             var answer = call(anna.with(issued.token()), route, issued.sandbox());
             if (held.allows(scopeOf(route))) {
@@ -58,16 +58,16 @@ class ScopedRoutesTest {
     }
 
     @Test
-    void forEverybodyElseASandboxIsNotThere() {
-        var mine = negotiate(anna, Scope.FS_RW);
-        var others = negotiate(bob, Scope.values());
+    void sandboxIsNotFoundForOtherUsers() {
+        var annas = negotiate(anna, Scope.FS_RW);
+        var bobs = negotiate(bob, Scope.values());
         String none = SandboxId.random(new SecureRandom()).value();
         for (Route route : routes()) {
-            for (Api stranger : List.of(bob, bob.with(others.token()))) {
-                var foreign = call(stranger, route, mine.sandbox());
+            for (Api stranger : List.of(bob, bob.with(bobs.token()))) {
+                var foreign = call(stranger, route, annas.sandbox());
                 var absent = call(stranger, route, none);
                 assertThat(foreign.status()).as(route.toString()).isEqualTo(404);
-                assertThat(foreign.text().replace(mine.sandbox(), none))
+                assertThat(foreign.text().replace(annas.sandbox(), none))
                         .as(route.toString())
                         .isEqualTo(absent.text());
             }
@@ -75,7 +75,7 @@ class ScopedRoutesTest {
     }
 
     @Test
-    void withoutAGoodTokenThereIsNoAnswer() {
+    void invalidTokenIsUnauthorizedOnEveryRoute() {
         var issued = negotiate(anna, Scope.values());
         var revoked = negotiate(anna, issued.thread(), Scope.values());
         anna.post("/threads/" + issued.thread() + "/sandbox/revoke", "{\"jti\":\"" + revoked.jti() + "\"}");
@@ -91,7 +91,7 @@ class ScopedRoutesTest {
     }
 
     @Test
-    void anInvitationCountsForKeysToo() {
+    void invitationLimitsKeys() {
         var issued = negotiate(anna, Scope.FS_RW);
         anna.post(
                 "/threads/" + issued.thread() + "/members",
@@ -108,7 +108,7 @@ class ScopedRoutesTest {
     }
 
     @Test
-    void everyUseIsOnRecord() {
+    void everyTokenUseIsAudited() {
         var issued = negotiate(anna, Scope.values());
         for (Route route : routes()) {
             call(anna.with(issued.token()), route, issued.sandbox());
@@ -122,13 +122,13 @@ class ScopedRoutesTest {
     }
 
     @Test
-    void noTokenIsEverInALogOrInTheAudit() {
+    void tokensAppearNeitherInLogsNorInTheAudit() {
         var lines = new ArrayList<String>();
         var collector = collector(lines);
         var root = Logger.getLogger("");
-        var ours = Logger.getLogger("dev.vivarium");
-        var level = ours.getLevel();
-        ours.setLevel(Level.ALL);
+        var vivarium = Logger.getLogger("dev.vivarium");
+        var level = vivarium.getLevel();
+        vivarium.setLevel(Level.ALL);
         root.addHandler(collector);
         var secrets = new ArrayList<String>();
         try {
@@ -145,11 +145,11 @@ class ScopedRoutesTest {
                 call(anna.with(issued.token() + "x"), route, issued.sandbox());
             }
             anna.with(issued.token()).get(path + "?token=" + issued.token());
-            visitShell(issued);
+            openAndCloseShell(issued);
             anna.method("DELETE", "/threads/" + issued.thread());
         } finally {
             root.removeHandler(collector);
-            ours.setLevel(level);
+            vivarium.setLevel(level);
         }
         String audit = server.api().get("/admin/audit?limit=1000").text();
         synchronized (lines) {
@@ -161,7 +161,7 @@ class ScopedRoutesTest {
         }
     }
 
-    private static void visitShell(Issued issued) {
+    private static void openAndCloseShell(Issued issued) {
         try (var shell = ShellClient.enter(server.uri(), issued.sandbox(), issued.token(), "")) {
             shell.type("exit\n").await("exit");
         }
@@ -200,7 +200,7 @@ class ScopedRoutesTest {
         return route.method() + " " + route.template();
     }
 
-    /// Parameters of the path become numbers, which are good for a port, a process and a file alike.
+    /// Replaces path parameters by numbers, which are valid for a port, a process and a file.
     private static Api.Answer call(Api api, Route route, String sandbox) {
         String path = route.template().replace("{sandbox_id}", sandbox).replaceAll("\\{[^}]*}", "1");
         return route.method().equals("POST") ? api.post(path, "{}") : api.method(route.method(), path);

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// A server in a process of its own, so that it can be killed. Confined to the worker that starts it.
+/// Server in a process of its own, so that tests can kill it. Confined to the thread that starts it.
 final class ServerProcess implements AutoCloseable {
     private static final String READY = "ready on ";
 
@@ -28,17 +28,17 @@ final class ServerProcess implements AutoCloseable {
         this.api = api;
     }
 
-    /// Starts a server on `home` and returns when it is ready.
+    /// Starts a server on `home` and returns when the server is ready.
     static ServerProcess start(Path home, String... arguments) {
         return start(java(home, "serve", arguments), home);
     }
 
-    /// The same under an umask, as a careful operator may have it.
-    static ServerProcess startMasked(Path home, String umask, String... arguments) {
+    /// Starts a server under this umask.
+    static ServerProcess startWithUmask(Path home, String umask, String... arguments) {
         return startAfter("umask " + umask, home, arguments);
     }
 
-    /// The same with no more than so many file descriptors.
+    /// Starts a server with at most `most` file descriptors.
     static ServerProcess startWithDescriptors(Path home, int most, String... arguments) {
         return startAfter("ulimit -n " + most, home, arguments);
     }
@@ -50,7 +50,7 @@ final class ServerProcess implements AutoCloseable {
         return start(builder.command(line), home);
     }
 
-    /// The same in a JVM with these options. What it says on standard error is in `stderr` of the home.
+    /// Starts a server in a JVM with these options. Its standard error goes to the file `stderr` in the home.
     static ServerProcess startWith(List<String> options, Path home, String... arguments) {
         var builder = java(home, "serve", arguments);
         builder.command().addAll(1, options);
@@ -67,7 +67,7 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /// Runs a server that cannot start, and gives its exit status. Makes nothing in `home` by itself.
+    /// Runs a server that cannot start and returns its exit code. Creates nothing in `home` itself.
     static int fail(Path home, String... arguments) {
         try {
             return java(home.getParent(), home, "serve", arguments)
@@ -82,10 +82,10 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /// A server that is ready, or how its start failed.
+    /// A server that is ready, or the exit code and errors of its failed start.
     record Attempt(Optional<ServerProcess> server, int exitCode, String errors) {}
 
-    /// Starts a server on `home`, which may refuse to start.
+    /// Starts a server on `home` that may fail to start.
     static Attempt tryStart(Path home, String... arguments) {
         Path errors = temporary(home).resolve("errors");
         try {
@@ -105,8 +105,8 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /// Ends and removes everything that servers on `home` left. The arguments are those of the servers, as far as
-    /// they say how sandboxes are made.
+    /// Kills and removes everything that servers on `home` left. The arguments must select the same provider as
+    /// those of the servers.
     static void purge(Path home, String... arguments) {
         try {
             int status = java(home, "purge", arguments)
@@ -131,9 +131,9 @@ final class ServerProcess implements AutoCloseable {
         var line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
-                // None lives long enough for more.
+                // The processes are too short-lived for the second compiler.
                 "-XX:TieredStopAtLevel=1",
-                // Who is killed leaves what is there; it goes with the home.
+                // A killed process leaves its temporary files. They are deleted with the home.
                 "-Djava.io.tmpdir=" + temporary,
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -174,7 +174,7 @@ final class ServerProcess implements AutoCloseable {
         return Optional.empty();
     }
 
-    /// Waits until it ends by itself. Returns its exit status.
+    /// Waits until the server exits by itself. Returns its exit code.
     int awaitExit() {
         return process.onExit().join().exitValue();
     }
@@ -183,7 +183,6 @@ final class ServerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /// Where it answers.
     URI uri() {
         return uri;
     }
@@ -192,13 +191,13 @@ final class ServerProcess implements AutoCloseable {
         return api;
     }
 
-    /// Stops the server as a service manager does, and waits until it has exited.
+    /// Stops the server with SIGTERM, as a service manager does, and waits for its exit.
     void terminate() {
         process.destroy();
         var _ = awaitExit();
     }
 
-    /// Pulls the plug: no signal that it could answer, no time to tidy up.
+    /// Kills the server with SIGKILL.
     @Override
     public void close() {
         process.destroyForcibly();

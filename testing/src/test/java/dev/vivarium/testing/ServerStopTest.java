@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class ServerStopTest {
     @Test
-    void runningRequestsEndAndNewOnesAreRefused() throws Exception {
+    void shutdownFinishesRunningRequestsAndRejectsNewOnes() throws Exception {
         try (var server = TestServer.start();
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
@@ -29,9 +29,9 @@ class ServerStopTest {
             var stop = workers.submit(() -> server.stop(Duration.ofSeconds(60)));
 
             await().until(() -> api.get("/health").status() == 503);
-            var refused = api.post("/execute", Api.command(session, "true"));
-            assertThat(refused.status()).isEqualTo(503);
-            assertThat(refused.headers().firstValue("Retry-After")).isPresent();
+            var rejected = api.post("/execute", Api.command(session, "true"));
+            assertThat(rejected.status()).isEqualTo(503);
+            assertThat(rejected.headers().firstValue("Retry-After")).isPresent();
             assertThat(api.get("/health").json().object("failing").string("server"))
                     .isEqualTo("is stopping");
             java.nio.file.Files.createFile(workspace(server, files.id().value()).resolve("go"));
@@ -41,20 +41,20 @@ class ServerStopTest {
     }
 
     @Test
-    void streamsEndAtOnceAndDoNotUseUpTheGrace() throws Exception {
+    void streamsEndWhenTheServerShutsDown() throws Exception {
         try (var server = TestServer.start();
                 var client = HttpClient.newHttpClient();
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
             String sandbox = "/api/v1/sandboxes/" + api.session();
             var paths = List.of(sandbox + "/events", sandbox + "/messages", "/api/v1/events");
-            var begun = new CountDownLatch(paths.size());
+            var started = new CountDownLatch(paths.size());
             var streams = paths.stream()
-                    .map(path -> workers.submit(() -> read(client, api, path, begun)))
+                    .map(path -> workers.submit(() -> read(client, api, path, started)))
                     .toList();
-            begun.await();
+            started.await();
 
-            // Far longer than anybody waits here for what follows.
+            // Longer than any timeout of the test.
             var stop = workers.submit(() -> server.stop(Duration.ofHours(1)));
 
             await().until(stop::isDone);
@@ -65,7 +65,7 @@ class ServerStopTest {
     }
 
     @Test
-    void whoWaitsForAMessageIsAnsweredSoonAndDoesNotUseUpTheGrace() throws Exception {
+    void longPollsEndWhenTheServerShutsDown() throws Exception {
         try (var server = TestServer.start();
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
@@ -80,7 +80,7 @@ class ServerStopTest {
     }
 
     @Test
-    void whoWaitsForAMessageIsAnsweredWhenTheSandboxEnds() throws Exception {
+    void longPollsEndWhenTheSandboxEnds() throws Exception {
         try (var server = TestServer.start();
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();
@@ -94,25 +94,25 @@ class ServerStopTest {
         }
     }
 
-    /// Somebody who waits for a message for longer than anybody does here.
+    /// Starts a long poll whose timeout is longer than any of the test.
     private static Future<Api.Answer> poll(ExecutorService workers, Api api, String session) {
         var poll = workers.submit(() -> api.get("/api/v1/sandboxes/" + session + "/messages?wait=60"));
-        // By then it waits.
+        // Gives the poll time to start.
         api.execute(session, "sleep 0.2");
         return poll;
     }
 
-    /// All that a stream says until it ends.
-    private static String read(HttpClient client, Api api, String path, CountDownLatch begun) throws Exception {
+    /// Reads a stream to its end.
+    private static String read(HttpClient client, Api api, String path, CountDownLatch started) throws Exception {
         var request = api.request(path).header("Accept", "text/event-stream").build();
         var answer = client.send(request, BodyHandlers.ofInputStream());
         assertThat(answer.statusCode()).isEqualTo(200);
-        begun.countDown();
+        started.countDown();
         return new String(answer.body().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Test
-    void aRequestThatOutlivesTheGraceIsCutOff() throws Exception {
+    void requestThatExceedsTheGracePeriodIsAborted() throws Exception {
         try (var server = TestServer.start();
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             Api api = server.api();

@@ -46,7 +46,7 @@ class SessionApiTest {
     }
 
     @Test
-    void aThreadFindsItsSessionAgain() {
+    void existingSessionOfAThreadIsReturned() {
         String thread = Api.thread();
         String id = create(api, thread).json().string("session_id");
 
@@ -60,7 +60,7 @@ class SessionApiTest {
     }
 
     @Test
-    void ofSimultaneousCallsForOneThreadOneCreates() throws Exception {
+    void concurrentCallsForOneThreadCreateOneSession() throws Exception {
         String thread = Api.thread();
         Callable<Api.Answer> call = () -> create(api, thread);
 
@@ -93,7 +93,7 @@ class SessionApiTest {
     }
 
     @Test
-    void lookingAtASessionDoesNotExtendItsLife() {
+    void readingASessionDoesNotExtendItsExpiry() {
         String thread = Api.thread();
         var created = create(api, thread).json();
 
@@ -132,7 +132,7 @@ class SessionApiTest {
     }
 
     @Test
-    void howASessionEndedIsToldToItsOwnerAndToNobodyElse() {
+    void onlyTheOwnerSeesWhyASessionEnded() {
         var owner = api.as("u");
         String id = create(owner, Api.thread()).json().string("session_id");
         owner.post("/cleanup", "{\"session_id\":\"" + id + "\"}");
@@ -150,7 +150,7 @@ class SessionApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"nothing", "sbxaaaaaaaaaaaaaaaaaaaa", "../../etc", ""})
-    void cleanupOfWhatIsNotThereSucceeds(String id) {
+    void cleanupOfAnUnknownSessionSucceeds(String id) {
         assertThat(api.post("/cleanup", "{\"session_id\":\"" + id + "\"}").status())
                 .isEqualTo(200);
     }
@@ -197,7 +197,7 @@ class SessionApiTest {
                 "\"limits\":{\"wings\":2} | limits.wings",
                 "\"tiemout_minutes\":3 | tiemout_minutes",
             })
-    void aWrongFieldIsNamed(String more, String field) {
+    void invalidFieldIsNamed(String more, String field) {
         String thread = Api.thread();
 
         var answer = api.post("/create_session", request(thread, more));
@@ -209,7 +209,7 @@ class SessionApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"\"\"", "\"  \"", "\"a\\nb\"", "\"a\\u0000\"", "\"\\ud800\"", "5", "null", "[\"t\"]"})
-    void aThreadNeedsAName(String name) {
+    void invalidThreadIdIsRejected(String name) {
         var answer = api.post("/create_session", "{\"user_id\":\"u\",\"thread_id\":" + name + "}");
 
         assertThat(answer.status()).isEqualTo(400);
@@ -217,7 +217,7 @@ class SessionApiTest {
     }
 
     @Test
-    void aNameOfAnyScriptIsFine() {
+    void threadIdMayContainAnyUnicodeText() {
         String thread = Api.thread() + " Gespräch €/../𝄞?&#%";
 
         assertThat(create(api, thread).status()).isEqualTo(201);
@@ -225,7 +225,7 @@ class SessionApiTest {
     }
 
     @Test
-    void whatBelongsToOthersIsAsIfItWereNotThere() {
+    void sessionsOfOtherUsersAreNotFound() {
         Api anna = api.as("anna");
         Api bert = api.as("bert");
         String thread = Api.thread();
@@ -265,7 +265,7 @@ class SessionApiTest {
     }
 
     @Test
-    void anAdminActsForAnybodyButAThreadStaysItsUsers() {
+    void adminActsForAnyUserButAThreadKeepsItsOwner() {
         String thread = Api.thread();
         api.as("anna").post("/create_session", "{\"thread_id\":\"" + thread + "\"}");
 
@@ -296,7 +296,7 @@ class SessionApiTest {
     }
 
     @Test
-    void aFullHouseSaysWhenToComeAgain() {
+    void fullServerReturnsRetryAfter() {
         try (var small = TestServer.start("--max-sandboxes", "2")) {
             Api full = small.api();
             full.session();
@@ -311,7 +311,7 @@ class SessionApiTest {
     }
 
     @Test
-    void healthIsOpenAndSaysWhatThereIs() {
+    void healthNeedsNoKeyAndReportsTheServerState() {
         var answer = api.with("not a key").get("/health");
 
         assertThat(answer.status()).isEqualTo(200);
@@ -325,7 +325,7 @@ class SessionApiTest {
     }
 
     @Test
-    void aSessionOutlivesTheServer() {
+    void sessionSurvivesAServerRestart() {
         try (var restarted = TestServer.start()) {
             String thread = Api.thread();
             String id = create(restarted.api(), thread).json().string("session_id");
@@ -338,7 +338,7 @@ class SessionApiTest {
     }
 
     @Test
-    void metricsCountWhatHappened() {
+    void metricsCountSessionsAndCommands() {
         String id = api.session();
         api.execute(id, "true");
         api.execute(id, "false");

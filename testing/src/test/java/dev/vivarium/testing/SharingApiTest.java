@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// How people and agents come to share a thread's sandbox, over HTTP.
+/// Sharing of a thread's sandbox between users and agents, over HTTP.
 class SharingApiTest {
     private static TestServer server;
     private static Api admin;
@@ -45,10 +45,10 @@ class SharingApiTest {
     }
 
     @Test
-    void negotiationMakesTheSandboxOnceAndSaysWhereItIs() {
+    void negotiationCreatesTheSandboxOnceAndReturnsItsEndpoints() {
         Instant before = Instant.now();
         var first = ok(anna.post(path, "{\"scopes\":[\"fs:rw\",\"shell\"],\"ttl\":900}"));
-        assertLife(first, before, Duration.ofSeconds(900));
+        assertLifetime(first, before, Duration.ofSeconds(900));
         var second = ok(anna.post(path, "{\"sandbox_id\":\"sbx_abc123\",\"scopes\":[\"fs:ro\"]}"));
 
         String id = first.string("sandbox_id");
@@ -65,14 +65,14 @@ class SharingApiTest {
     }
 
     @Test
-    void aLifeThatIsTooLongOrTooShortIsMadeToFit() {
+    void tokenLifetimeIsClamped() {
         Instant before = Instant.now();
-        assertLife(ok(anna.post(path, "{\"ttl\":86400}")), before, Duration.ofSeconds(900));
-        assertLife(ok(anna.post(path, "{\"ttl\":-1}")), before, Duration.ofSeconds(60));
+        assertLifetime(ok(anna.post(path, "{\"ttl\":86400}")), before, Duration.ofSeconds(900));
+        assertLifetime(ok(anna.post(path, "{\"ttl\":-1}")), before, Duration.ofSeconds(60));
     }
 
     @Test
-    void aWrongRequestIsRefused() {
+    void invalidRequestIsRejected() {
         for (String body : List.of(
                 "{\"scopes\":[]}",
                 "{\"scopes\":[\"root\"]}",
@@ -88,7 +88,7 @@ class SharingApiTest {
     }
 
     @Test
-    void aThreadsLeaseIsAnHour() {
+    void leaseOfAThreadIsOneHour() {
         ok(anna.post(path, "{}"));
 
         var found = ok(anna.get(path));
@@ -97,21 +97,21 @@ class SharingApiTest {
     }
 
     @Test
-    void aHeartbeatOfAPersonOrAnAgentExtendsTheLease() {
+    void heartbeatOfAUserOrAgentExtendsTheLease() {
         String token = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}")).string("token");
         Instant before = ok(anna.get(path)).time("lease_expires_at");
 
         Instant byAgent = ok(anna.with(token).post("/threads/" + thread + "/heartbeat", "{}"))
                 .time("lease_expires_at");
-        Instant byPerson =
+        Instant byUser =
                 ok(anna.method("POST", "/threads/" + thread + "/heartbeat")).time("lease_expires_at");
 
         assertThat(byAgent).isAfterOrEqualTo(before);
-        assertThat(byPerson).isAfterOrEqualTo(byAgent);
+        assertThat(byUser).isAfterOrEqualTo(byAgent);
     }
 
     @Test
-    void aRefreshNeedsTheTokenAndOnlyNarrows() {
+    void refreshNeedsTheTokenAndNeverAddsScopes() {
         var old = ok(anna.post(path, "{\"scopes\":[\"fs:ro\",\"process\"]}"));
         String body = "{\"sandbox_id\":\"" + old.string("sandbox_id") + "\",\"current_token\":\"" + old.string("token")
                 + "\",\"scopes\":[\"fs:rw\",\"shell\",\"process\"]}";
@@ -129,7 +129,7 @@ class SharingApiTest {
     }
 
     @Test
-    void aTokenMakesNarrowerOnesThatDieWithIt() {
+    void derivedTokensAreNarrowerAndEndWithTheirParent() {
         var parent = ok(anna.post(path, "{\"scopes\":[\"fs:rw\",\"shell\"],\"ttl\":120}"));
         var holder = anna.with(parent.string("token"));
 
@@ -153,7 +153,7 @@ class SharingApiTest {
     }
 
     @Test
-    void aStreamEndsWithTheTokenThatOpenedIt() throws Exception {
+    void revokedTokenEndsTheStreamThatItOpened() throws Exception {
         var one = ok(anna.post(path, "{}"));
         String sandbox = "/sandboxes/" + one.string("sandbox_id");
         var holder = anna.with(one.string("token"));
@@ -174,14 +174,14 @@ class SharingApiTest {
 
             assertThatThrownBy(() -> lines.lines().count()).isInstanceOf(UncheckedIOException.class);
         }
-        // And the command with it, as when somebody hangs up.
+        // The server also kills the command, as after a disconnect.
         var another = anna.with(ok(anna.post(path, "{}")).string("token"));
         await().until(() ->
                 another.get(sandbox + "/processes").json().objects("processes").isEmpty());
     }
 
     @Test
-    void aRevokedTokenOpensNothingOnTheNextRequest() {
+    void revokedTokenIsRejectedOnTheNextRequest() {
         var one = ok(anna.post(path, "{}"));
         var other = ok(anna.post(path, "{}"));
         assertThat(anna.with(one.string("token")).get(path).status()).isEqualTo(200);
@@ -203,7 +203,7 @@ class SharingApiTest {
     }
 
     @Test
-    void aTokenOpensItsOwnThreadOnly() {
+    void tokenOpensOnlyItsOwnThread() {
         String token = ok(anna.post(path, "{}")).string("token");
         String other = Api.thread();
         ok(anna.post("/threads/" + other + "/sandbox", "{}"));
@@ -218,7 +218,7 @@ class SharingApiTest {
     }
 
     @Test
-    void anInvitationIsTheMostThatAMemberGets() {
+    void invitationLimitsTheScopesOfAMember() {
         ok(anna.post(path, "{}"));
         assertThat(bob.get(path).status()).isEqualTo(404);
         ok(anna.post("/threads/" + thread + "/members", "{\"user_id\":\"bob\",\"scopes\":[\"fs:ro\",\"shell:ro\"]}"));
@@ -245,7 +245,7 @@ class SharingApiTest {
     }
 
     @Test
-    void aForeignThreadIsAsIfItWereNotThere() {
+    void threadOfAnotherUserIsNotFound() {
         ok(anna.post(path, "{}"));
         String none = Api.thread();
         for (String rest : List.of("/sandbox", "/audit", "/members", "/egress")) {
@@ -285,7 +285,7 @@ class SharingApiTest {
     }
 
     @Test
-    void anAdminActsForUsersOrForThemselves() {
+    void adminActsForAUserOrForItself() {
         ok(admin.post(path, "{\"user_id\":\"anna\"}"));
         assertThat(ok(anna.get(path)).string("user_id")).isEqualTo("anna");
         assertThat(ok(admin.post(path, "{}")).string("thread_id")).isEqualTo(thread);
@@ -298,7 +298,7 @@ class SharingApiTest {
     }
 
     @Test
-    void anAdminListsKillsAndRotates() {
+    void adminListsKillsAndRotatesSandboxes() {
         var issued = ok(anna.post(path, "{}"));
         String id = issued.string("sandbox_id");
         assertThat(admin.get("/admin/sandboxes").text()).contains(id);
@@ -314,7 +314,7 @@ class SharingApiTest {
     }
 
     @Test
-    void theAuditKnowsWhoGotWhatAndWhoWasRefused() {
+    void auditRecordsIssuedRefusedAndRevokedTokens() {
         var issued = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}"));
         bob.get(path);
         ok(anna.post(path + "/revoke", "{\"jti\":\"" + issued.string("jti") + "\"}"));
@@ -341,7 +341,7 @@ class SharingApiTest {
     }
 
     @Test
-    void everyUseOfATokenOnAThreadIsOnRecord() {
+    void everyTokenUseIsAudited() {
         var issued = ok(anna.post(path, "{\"scopes\":[\"snapshot\"]}"));
         var holder = admin.with(issued.string("token"));
         String snapshots = "/threads/" + thread + "/snapshots";
@@ -367,11 +367,11 @@ class SharingApiTest {
                         "POST /threads/{thread_id}/snapshots/{snapshot_id}/restore",
                         "DELETE /threads/{thread_id}/snapshots/{snapshot_id}",
                         "POST /threads/{thread_id}/sandbox/token");
-        assertThat(used).allSatisfy(entry -> isOf(entry, issued));
+        assertThat(used).allSatisfy(entry -> assertNamesToken(entry, issued));
     }
 
     @Test
-    void aKeysUseOfASnapshotIsOnRecord() {
+    void snapshotByKeyIsAudited() {
         ok(anna.post(path, "{}"));
         anna.post("/threads/" + thread + "/snapshots", "{}");
 
@@ -384,7 +384,7 @@ class SharingApiTest {
     }
 
     @Test
-    void aRefusalSaysWhoseTokenItWas() {
+    void rejectionNamesTheTokenInTheAudit() {
         var issued = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}"));
         var holder = admin.with(issued.string("token"));
         String box = "/sandboxes/" + issued.string("sandbox_id");
@@ -396,10 +396,10 @@ class SharingApiTest {
         var refused = ok(anna.get("/threads/" + thread + "/audit")).objects("entries").stream()
                 .filter(entry -> entry.string("kind").equals("refused"))
                 .toList();
-        assertThat(refused).hasSize(3).allSatisfy(entry -> isOf(entry, issued));
+        assertThat(refused).hasSize(3).allSatisfy(entry -> assertNamesToken(entry, issued));
     }
 
-    private static void isOf(JsonFields entry, JsonFields issued) {
+    private static void assertNamesToken(JsonFields entry, JsonFields issued) {
         assertThat(entry.string("jti")).isEqualTo(issued.string("jti"));
         assertThat(entry.string("sub")).isEqualTo("anna");
         assertThat(entry.string("aud")).isEqualTo(issued.string("sandbox_id"));
@@ -408,7 +408,7 @@ class SharingApiTest {
     }
 
     @Test
-    void theThreadsOfAUserComePageByPage() {
+    void threadsAreListedInPages() {
         var carl = admin.as("carl");
         for (int i = 0; i < 3; i++) {
             ok(carl.post("/threads/" + thread + i + "/sandbox", "{}"));
@@ -425,7 +425,7 @@ class SharingApiTest {
     }
 
     @Test
-    void opaqueTokensDoTheSame() {
+    void opaqueTokensSurviveARestartAndCanBeRevoked() {
         try (var opaque = TestServer.start("--token-mode", "opaque")) {
             var dora = opaque.api().as("dora");
             var issued = ok(dora.post(path, "{}"));
@@ -441,7 +441,7 @@ class SharingApiTest {
     }
 
     @Test
-    void thePolicyIsTheMostThatAnybodyGets() {
+    void serverPolicyLimitsTheScopesOfAllTokens() {
         try (var strict = TestServer.start(
                 "--token-scopes",
                 "fs:ro shell",
@@ -462,8 +462,8 @@ class SharingApiTest {
                 .toList();
     }
 
-    /// That a token which was issued at some time since `before` lasts so long, to the second.
-    private static void assertLife(JsonFields issued, Instant before, Duration life) {
+    /// Asserts that a token issued since `before` lives for `life`, to the second.
+    private static void assertLifetime(JsonFields issued, Instant before, Duration life) {
         assertThat(issued.time("expires_at"))
                 .isBetween(before.plus(life).minusSeconds(1), Instant.now().plus(life));
     }

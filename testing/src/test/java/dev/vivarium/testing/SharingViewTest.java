@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What an owner sees of a shared thread: who is there now, who was, and what its snapshots came of.
+/// The owner's view of a shared thread: current connections, the audit log and the origin of snapshots.
 @Timeout(120)
 class SharingViewTest {
     private static TestServer server;
@@ -41,7 +41,7 @@ class SharingViewTest {
     }
 
     @Test
-    void whoFollowsOrIsInAShellIsSeenUntilTheyGo() throws Exception {
+    void connectionsAreListedUntilTheyClose() throws Exception {
         var issued = negotiate(anna, "shell", "shell:ro");
         assertThat(ways(anna)).isEmpty();
         invite("bob", "shell:ro");
@@ -64,7 +64,7 @@ class SharingViewTest {
     }
 
     @Test
-    void theAuditIsAskedForByWhoWhatAndHowItEnded() {
+    void auditIsFilteredByUserKindAndOutcome() {
         var issued = negotiate(anna, "fs:ro");
         bob.get(path + "/sandbox");
         invite("bob", "fs:ro");
@@ -89,7 +89,7 @@ class SharingViewTest {
     }
 
     @Test
-    void snapshotsSayWhatTheyCameOf() {
+    void snapshotsNameTheirParentsAndForks() {
         negotiate(anna, "fs:rw");
         String first = take("first");
         String second = take("second");
@@ -118,7 +118,7 @@ class SharingViewTest {
     }
 
     @Test
-    void aForkOfSomebodyElseIsNotNamed() {
+    void forkOfAnotherUserIsNotListed() {
         negotiate(anna, "fs:rw");
         String snapshot = take("shared");
         invite("bob", "snapshot");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Who may be in a shell, how soon they may not be any longer, and what is on record of it.
+/// Access to shells: authorization, revocation and the audit log.
 @Timeout(120)
 class ShellAccessTest {
     private static final String QUIET = "\"command\":\"stty -echo; exec bash --norc --noprofile\"";
@@ -42,7 +42,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void aRevokedTokenClosesItsSocketAtOnceAndNotTheShell() {
+    void revokedTokenClosesItsSocketButNotTheShell() {
         var issued = negotiate(anna, "shell");
         var other = negotiate(anna, "shell");
         try (var shell = enter(issued, QUIET);
@@ -50,7 +50,7 @@ class ShellAccessTest {
             shell.type("x=kept; echo rea''dy\n").awaitScreen("ready");
             second.awaitScreen("ready");
             anna.post(path + "/revoke", "{\"jti\":\"" + issued.string("jti") + "\"}");
-            assertTurnedOut(shell);
+            assertClosedAsUnauthorized(shell);
             second.type("echo still $x\n").awaitScreen("still kept");
         }
         assertThat(audit()).anySatisfy(entry -> {
@@ -61,23 +61,23 @@ class ShellAccessTest {
     }
 
     @Test
-    void anotherKeyForTheSandboxClosesAllItsSockets() {
+    void revokingAllTokensClosesAllSockets() {
         var first = negotiate(anna, "shell");
         var second = negotiate(anna, "shell:ro");
         try (var typist = enter(first, QUIET);
                 var watcher = enter(second, "")) {
             anna.post(path + "/revoke", "{\"all\":true}");
-            assertTurnedOut(typist);
-            assertTurnedOut(watcher);
+            assertClosedAsUnauthorized(typist);
+            assertClosedAsUnauthorized(watcher);
         }
     }
 
     @Test
-    void aTokenThatExpiresClosesItsSocketUnlessAnotherCameInTime() {
+    void expiredTokenClosesItsSocketUnlessRenewed() {
         var issued = negotiate(anna, "shell");
-        String brief = brief(issued.string("sandbox_id"));
-        try (var closed = enter(issued.string("sandbox_id"), brief, QUIET);
-                var renewed = enter(issued.string("sandbox_id"), brief, QUIET)) {
+        String shortLivedToken = shortLivedToken(issued.string("sandbox_id"));
+        try (var closed = enter(issued.string("sandbox_id"), shortLivedToken, QUIET);
+                var renewed = enter(issued.string("sandbox_id"), shortLivedToken, QUIET)) {
             renewed.auth(issued.string("token"), "").await("auth_ok");
             assertThat(closed.awaitClose()).isEqualTo(4401);
             renewed.type("echo he''re\n").awaitScreen("here");
@@ -85,7 +85,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void whoIsNoLongerInvitedIsShownOutByTokenAndByKey() {
+    void removedMemberIsDisconnectedByTokenAndByKey() {
         String sandbox = negotiate(anna, "shell").string("sandbox_id");
         invite("shell");
         var issued = negotiate(bob, "shell");
@@ -100,7 +100,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void whoMayOnlyWatchFromNowOnComesBackAsAWatcher() {
+    void memberReducedToReadOnlyReconnectsAsWatcher() {
         negotiate(anna, "shell");
         invite("shell");
         var issued = negotiate(bob, "shell");
@@ -117,7 +117,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void aRevokedKeyClosesItsSockets() {
+    void revokedKeyClosesItsSockets() {
         String sandbox = negotiate(anna, "shell").string("sandbox_id");
         var made = server.api().post("/admin/keys", "{\"user_id\":\"anna\"}").json();
         try (var shell = enter(sandbox, made.string("key"), QUIET)) {
@@ -127,7 +127,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void whoTypedIsOnRecordAndWhatTheyTypedIsNot() {
+    void auditRecordsWhoTypedButNotTheText() {
         var issued = negotiate(anna, "shell");
         try (var shell = enter(issued, QUIET)) {
             shell.type("echo sec''ret-4711\n").awaitScreen("secret-4711");
@@ -153,7 +153,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void whoIsNotLetInIsOnRecord() {
+    void rejectedConnectionsAreAudited() {
         String sandbox = negotiate(anna, "shell").string("sandbox_id");
         for (String credential : List.of("wrong", negotiate(anna, "fs:ro").string("token"), keyOf("bob"))) {
             try (var shell = ShellClient.connect(server.uri(), sandbox)) {
@@ -171,7 +171,7 @@ class ShellAccessTest {
     }
 
     @Test
-    void whoMayOnlyWatchAndGoesOnTypingIsShownOut() {
+    void watcherThatKeepsTypingIsDisconnected() {
         try (var typist = enter(negotiate(anna, "shell"), QUIET);
                 var watcher = enter(negotiate(anna, "shell:ro"), "")) {
             for (int i = 0; i < 10; i++) {
@@ -185,14 +185,14 @@ class ShellAccessTest {
         assertThat(details(audit(), "refused")).hasSize(10).containsOnly("not-allowed");
     }
 
-    private static void assertTurnedOut(ShellClient shell) {
+    private static void assertClosedAsUnauthorized(ShellClient shell) {
         assertThat(shell.awaitClose()).isEqualTo(4401);
     }
 
-    /// A token with a life of seconds, which nobody can ask for over HTTP.
-    private static String brief(String sandbox) {
+    /// Returns a token that lives for seconds, which the HTTP API does not issue.
+    private static String shortLivedToken(String sandbox) {
         var info = server.sandboxes().require(new SandboxId(sandbox)).info();
-        var wanted = new TokenRequest(
+        var request = new TokenRequest(
                 info.user(),
                 Grant.Standing.OWNER,
                 info.id(),
@@ -200,7 +200,7 @@ class ShellAccessTest {
                 Scopes.of(Scope.SHELL),
                 Duration.ofSeconds(15),
                 List.of());
-        return server.tokens().issue(wanted).token();
+        return server.tokens().issue(request).token();
     }
 
     private static String keyOf(String user) {

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The shell over WebSocket, against a real server with real sandboxes.
+/// Shells over WebSocket, against a real server with real sandboxes.
 @Timeout(120)
 class ShellApiTest {
     private static final String QUIET = "\"command\":\"stty -echo; exec bash --norc --noprofile\"";
 
-    /// The bytes that a process has written, by the kernel's count.
+    /// Bytes that a process has written, as counted by the kernel.
     private static final String WRITTEN = "grep wchar /proc/$(cat pid)/io";
 
     private static TestServer server;
@@ -36,7 +36,7 @@ class ShellApiTest {
     }
 
     @Test
-    void whatIsTypedIsRunAndShown() {
+    void typedCommandRunsAndItsOutputIsShown() {
         try (var shell = enter(api.session(), "")) {
             shell.type("echo $((6 * 7))\n");
             assertThat(shell.awaitScreen("42")).contains("echo $((6 * 7))");
@@ -47,7 +47,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aShellThatNobodyWantsIsEnded() {
+    void deletedShellIsKilled() {
         String sandbox = api.session();
         String shells = "/sandboxes/" + sandbox + "/shells";
         String id = api.post(shells, "{\"command\":\"sleep 1000\"}").json().string("session_id");
@@ -68,7 +68,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aSignalReachesWhatRuns() {
+    void signalReachesTheRunningCommand() {
         try (var shell = enter(api.session(), "\"command\":\"echo ready; sleep 1000\"")) {
             shell.awaitScreen("ready");
             shell.send("{\"type\":\"signal\",\"name\":\"TERM\"}");
@@ -77,7 +77,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aSizeIsTakenAndAnImpossibleOneIsRefusedOrCut() {
+    void terminalSizeIsAppliedAndValidated() {
         String quiet = "\"cols\":100,\"rows\":30," + QUIET;
         try (var shell = enter(api.session(), quiet)) {
             shell.type("stty size\n").awaitScreen("30 100");
@@ -89,7 +89,7 @@ class ShellApiTest {
     }
 
     @Test
-    void everybodyIsToldHowLargeTheTerminalIs() {
+    void allViewersReceiveTheTerminalSize() {
         String sandbox = api.session();
         try (var typist = enter(sandbox, "\"cols\":100,\"rows\":30," + QUIET);
                 var watcher = ShellClient.connect(server.uri(), sandbox)) {
@@ -105,7 +105,7 @@ class ShellApiTest {
     }
 
     @Test
-    void noMoreIsSentThanFitsIntoTheWindow() {
+    void outputStopsAtTheFlowControlWindow() {
         try (var shell = enter(api.session(), "\"window\":50000,\"command\":\"echo $$ > pid; exec yes\"")) {
             int first = shownAfterPings(shell, 50_000);
             assertThat(first).isLessThan(50_000 + 32 * 1024);
@@ -114,7 +114,8 @@ class ShellApiTest {
         }
     }
 
-    /// Waits until at least so much was shown; then how much it is after some more time to send.
+    /// Waits until the client has at least `least` characters, gives the server time to send more, and returns the
+    /// count.
     private static int shownAfterPings(ShellClient shell, int least) {
         int more = 10;
         while (shell.screen().length() < least || more-- > 0) {
@@ -124,7 +125,7 @@ class ShellApiTest {
     }
 
     @Test
-    void whatIsNotUnderstoodIsToldAndChangesNothing() {
+    void invalidMessagesAreReportedAndTheShellContinues() {
         try (var shell = enter(api.session(), QUIET)) {
             for (String message : List.of(
                     "{\"type\":\"dance\"}",
@@ -146,7 +147,7 @@ class ShellApiTest {
     }
 
     @Test
-    void whoeverDoesNotSayWhoTheyAreIsShutOut() {
+    void unauthenticatedSocketIsClosed() {
         String sandbox = api.session();
         for (String first : List.of(
                 "hello",
@@ -167,12 +168,12 @@ class ShellApiTest {
     }
 
     @Test
-    void aHugeFirstMessageIsNotRead() {
+    void oversizedFirstMessageClosesTheSocket() {
         try (var shell = ShellClient.connect(server.uri(), api.session())) {
             try {
                 shell.send("x".repeat(10_000_000));
             } catch (RuntimeException gone) {
-                // Cut off while it was still sending.
+                // The server closed the connection while the client was still sending.
             }
             await().until(() -> {
                 try {
@@ -185,7 +186,7 @@ class ShellApiTest {
     }
 
     @Test
-    void anotherUsersSandboxIsAsIfItWereNotThere() {
+    void anotherUsersSandboxIsNotFound() {
         String sandbox = api.session();
         String mallory =
                 api.post("/admin/keys", "{\"user_id\":\"mallory\"}").json().string("key");
@@ -199,7 +200,7 @@ class ShellApiTest {
     }
 
     @Test
-    void whoMayOnlyWatchSeesEverythingAndIsToldThatTheyMayNotType() {
+    void readOnlyTokenSeesOutputButCannotType() {
         String sandbox = api.session();
         String token = server.token(sandbox, Scope.SHELL_RO);
         try (var typist = ShellClient.enter(server.uri(), sandbox, server.token(sandbox, Scope.SHELL), QUIET);
@@ -215,7 +216,7 @@ class ShellApiTest {
     }
 
     @Test
-    void whoOnlyWantsToWatchIsAWatcher() {
+    void observerCannotTypeOrResize() {
         String sandbox = api.session();
         try (var typist = enter(sandbox, QUIET);
                 var watcher = enter(sandbox, "\"observe\":true,\"cols\":10,\"rows\":10")) {
@@ -228,7 +229,7 @@ class ShellApiTest {
     }
 
     @Test
-    void whoMayOnlyWatchCannotOpenAShell() {
+    void readOnlyTokenCannotOpenAShell() {
         String sandbox = api.session();
         try (var watcher = ShellClient.connect(server.uri(), sandbox)) {
             watcher.auth(server.token(sandbox, Scope.SHELL_RO), "");
@@ -242,7 +243,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aTokenWithoutTheScopeOrForAnotherSandboxDoesNotOpenIt() {
+    void shellNeedsATokenWithScopeForThisSandbox() {
         String sandbox = api.session();
         try (var shell = ShellClient.connect(server.uri(), sandbox)) {
             shell.auth(server.token(sandbox, Scope.FS_RW, Scope.PROCESS), "");
@@ -255,7 +256,7 @@ class ShellApiTest {
     }
 
     @Test
-    void anotherTokenOfTheSameUserTakesThePlaceOfTheFirst() {
+    void socketAcceptsAnotherTokenOfTheSameUserAndScope() {
         String sandbox = api.session();
         try (var shell = ShellClient.enter(server.uri(), sandbox, server.token(sandbox, Scope.SHELL), QUIET)) {
             shell.auth(server.token(sandbox, Scope.SHELL), "").await("auth_ok");
@@ -267,7 +268,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aSandboxThatEndsTellsItsShells() {
+    void endOfSandboxClosesItsShells() {
         String sandbox = api.session();
         try (var shell = enter(sandbox, QUIET)) {
             api.post("/cleanup", "{\"session_id\":\"" + sandbox + "\"}");
@@ -277,7 +278,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aShellThatIsNotThereIsToldApart() {
+    void unknownShellIsNotFound() {
         for (String id : List.of("shlaaaaaaaaaaaaaaaaaaaa", "nonsense")) {
             try (var shell = ShellClient.connect(server.uri(), api.session())) {
                 shell.auth(server.adminKey(), "\"session_id\":\"" + id + "\"");
@@ -288,12 +289,12 @@ class ShellApiTest {
     }
 
     @Test
-    void withoutAnUpgradeItSaysWhatItWants() {
+    void requestWithoutUpgradeReturns426() {
         assertThat(api.get("/sandboxes/" + api.session() + "/shell").status()).isEqualTo(426);
     }
 
     @Test
-    void twoPeopleAreInOneShellAndTheListSaysSo() {
+    void twoUsersShareOneShellAndTheListShowsBoth() {
         String sandbox = api.session();
         try (var ann = enter(sandbox, QUIET);
                 var bob = enter(sandbox, "\"session_id\":\"" + ann.session() + "\"")) {
@@ -314,7 +315,7 @@ class ShellApiTest {
     }
 
     @Test
-    void aCutSocketLosesNothing() {
+    void shellSurvivesADisconnect() {
         String sandbox = api.session();
         String id;
         try (var shell = enter(sandbox, QUIET)) {
@@ -328,7 +329,7 @@ class ShellApiTest {
     }
 
     @Test
-    void anAgentStartsALongCommandAndAPersonWatchesIt() {
+    void userAttachesToACommandThatAnAgentStarted() {
         String sandbox = api.session();
         var started = api.post("/sandboxes/" + sandbox + "/shells", "{\"command\":\"echo building; read x; echo $x\"}");
         assertThat(started.status()).isEqualTo(201);
@@ -340,7 +341,7 @@ class ShellApiTest {
     }
 
     @Test
-    void manyShellsTypeAtOnceAndNoByteIsLost() throws Exception {
+    void concurrentShellsLoseNoInput() throws Exception {
         int shells = Integer.getInteger("vivarium.test.shells", 40);
         int lines = 50;
         String sandbox = api.session();
@@ -373,7 +374,7 @@ class ShellApiTest {
     }
 
     @Test
-    void fiftyViewersSeeTheSame() throws Exception {
+    void fiftyViewersReceiveTheSameOutput() throws Exception {
         String sandbox = api.session();
         try (var typist = enter(sandbox, "\"command\":\"stty -echo -opost; echo ready; read x; seq 20000\"");
                 var pool = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -398,11 +399,11 @@ class ShellApiTest {
     }
 
     @Test
-    void aViewerThatDoesNotReadHoldsTheProcess() {
+    void viewerThatDoesNotReadBlocksTheProcess() {
         String sandbox = api.session();
         try (var shell = ShellClient.connect(server.uri(), sandbox, ShellClient.Reading.NEVER)) {
             shell.auth(server.adminKey(), "\"command\":\"echo $$ > pid; exec yes\"");
-            // It stands still once every buffer on the way is full.
+            // The process blocks once every buffer between the process and the viewer is full.
             await().untilAsserted(() -> {
                 var counts = api.execute(sandbox, WRITTEN + "; sleep 0.3; " + WRITTEN);
                 var lines = counts.string("stdout").lines().toList();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Shells outlive the server that shows them.
+/// Shells survive server restarts and kills.
 @Timeout(120)
 class ShellRestartTest {
     private static final String QUIET = "\"command\":\"stty -echo; exec bash --norc --noprofile\"";
@@ -31,7 +31,7 @@ class ShellRestartTest {
     }
 
     @Test
-    void aShellIsTheSameAfterTheServerWasKilled() throws IOException {
+    void shellSurvivesAServerKill() throws IOException {
         String sandbox;
         String session;
         try (var server = start();
@@ -48,7 +48,7 @@ class ShellRestartTest {
     }
 
     @Test
-    void aLongCommandThatEndedMeanwhileStillTellsHow() throws IOException {
+    void exitDuringAServerKillIsReportedLater() throws IOException {
         String sandbox;
         String session;
         Path workspace;
@@ -71,7 +71,7 @@ class ShellRestartTest {
     }
 
     @Test
-    void aServerThatStopsSaysThatItGoesAway() {
+    void stoppingServerClosesShellsWithGoingAway() {
         try (var server = TestServer.start()) {
             String sandbox = server.api().session();
             try (var shell = ShellClient.enter(server.uri(), sandbox, server.adminKey(), QUIET)) {

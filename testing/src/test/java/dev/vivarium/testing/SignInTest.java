@@ -15,20 +15,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Browsers that are let in by a cookie, and pages from elsewhere that would like to be.
+/// Browser sign-in by cookie, and its protection against cross-origin requests.
 class SignInTest {
     private static final String SESSION = "/console/session";
-    private static final String ELSEWHERE = "https://elsewhere.example";
+    private static final String OTHER_ORIGIN = "https://elsewhere.example";
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
 
     private final Api api = SERVER.api();
     private final URI server = SERVER.get().uri();
-    private final String ours = server.toString();
+    private final String ownOrigin = server.toString();
 
     @Test
-    void aKeyIsShownOnceAndTheCookieIsAsGood() {
+    void signInExchangesAKeyForACookie() {
         Api.Answer answer = signIn(api.key());
         String set = answer.headers().firstValue("Set-Cookie").orElseThrow();
         String cookie = set.split(";")[0];
@@ -37,24 +37,25 @@ class SignInTest {
         assertThat(set)
                 .matches("viv_session=[A-Za-z0-9_-]{43}; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
                 .doesNotContain(api.key());
-        JsonFields who = get(SESSION, "Cookie", cookie).json();
-        assertThat(who.string("user_id")).isEqualTo("admin");
-        assertThat(who.flag("is_admin")).isTrue();
-        assertThat(who.object("server").object("previews").string("domain")).isEqualTo("localhost");
-        assertThat(who.optionalTime("expires_at")).isPresent();
+        JsonFields signedIn = get(SESSION, "Cookie", cookie).json();
+        assertThat(signedIn.string("user_id")).isEqualTo("admin");
+        assertThat(signedIn.flag("is_admin")).isTrue();
+        assertThat(signedIn.object("server").object("previews").string("domain"))
+                .isEqualTo("localhost");
+        assertThat(signedIn.optionalTime("expires_at")).isPresent();
         assertThat(get("/admin/keys", "Cookie", cookie).status()).isEqualTo(200);
-        assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ours)
+        assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ownOrigin)
                         .status())
                 .isEqualTo(201);
     }
 
     @Test
-    void aUsersSessionIsTheUsersAndNoMore() {
+    void sessionHasOnlyTheRightsOfItsUser() {
         String cookie = cookie(api.as("anna").key());
-        JsonFields who = get(SESSION, "Cookie", cookie).json();
+        JsonFields signedIn = get(SESSION, "Cookie", cookie).json();
 
-        assertThat(who.string("user_id")).isEqualTo("anna");
-        assertThat(who.flag("is_admin")).isFalse();
+        assertThat(signedIn.string("user_id")).isEqualTo("anna");
+        assertThat(signedIn.flag("is_admin")).isFalse();
         assertThat(get("/admin/keys", "Cookie", cookie).status()).isEqualTo(403);
         assertThat(get("/api/v1/sandboxes/" + api.session() + "/events", "Cookie", cookie)
                         .status())
@@ -65,9 +66,9 @@ class SignInTest {
     void onlyAKeySignsIn() {
         assertThat(signIn("nonsense").status()).isEqualTo(401);
         assertThat(signIn(SERVER.get().token(api.session())).status()).isEqualTo(401);
-        assertThat(post(SESSION, "{}", "Origin", ours).status()).isEqualTo(400);
+        assertThat(post(SESSION, "{}", "Origin", ownOrigin).status()).isEqualTo(400);
         assertThat(Api.send(plain(SESSION)
-                                .header("Origin", ours)
+                                .header("Origin", ownOrigin)
                                 .header("Content-Type", "text/plain")
                                 .POST(BodyPublishers.ofString("{\"key\":\"" + api.key() + "\"}")))
                         .status())
@@ -86,7 +87,7 @@ class SignInTest {
         "Sec-Fetch-Site,same-origin",
         "Sec-Fetch-Site,none"
     })
-    void noPageFromElsewhereSignsAnybodyIn(String name, String value) {
+    void otherOriginsCannotSignIn(String name, String value) {
         var answer = post(SESSION, "{\"key\":\"" + api.key() + "\"}", name, value);
 
         assertThat(answer.status()).isEqualTo(403);
@@ -95,24 +96,32 @@ class SignInTest {
     }
 
     @Test
-    void withACookieWhatChangesSomethingNeedsOurOrigin() {
+    void cookieNeedsTheOwnOriginForChanges() {
         String cookie = cookie(api.key());
 
         assertThat(post("/create_session", session(), "Cookie", cookie).status())
                 .as("no origin")
                 .isEqualTo(403);
-        assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ELSEWHERE)
+        assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", OTHER_ORIGIN)
                         .status())
                 .isEqualTo(403);
         assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", "null")
                         .status())
                 .isEqualTo(403);
-        assertThat(post("/create_session", session(), "Cookie", cookie, "Origin", ours, "Sec-Fetch-Site", "same-site")
+        assertThat(post(
+                                "/create_session",
+                                session(),
+                                "Cookie",
+                                cookie,
+                                "Origin",
+                                ownOrigin,
+                                "Sec-Fetch-Site",
+                                "same-site")
                         .status())
                 .isEqualTo(403);
-        assertThat(post("/create_session", session(), "Authorization", "Bearer " + api.key(), "Origin", ELSEWHERE)
+        assertThat(post("/create_session", session(), "Authorization", "Bearer " + api.key(), "Origin", OTHER_ORIGIN)
                         .status())
-                .as("a key that is sent on purpose needs no origin")
+                .as("a key in a header needs no origin")
                 .isEqualTo(201);
     }
 
@@ -128,7 +137,7 @@ class SignInTest {
         "same-origin,no-cors,script,403",
         "same-origin,no-cors,worker,403",
     })
-    void whatABrowserSaysOfAPageIsBelieved(String site, String mode, String destination, int status) {
+    void fetchMetadataDecidesWhetherTheCookieIsAccepted(String site, String mode, String destination, int status) {
         var answer = get(
                 "/admin/keys",
                 "Cookie",
@@ -144,7 +153,7 @@ class SignInTest {
     }
 
     @Test
-    void whatIsShownForACookieIsNobodyAsAPage() {
+    void contentReadWithACookieIsSandboxed() {
         String file = "/sandboxes/" + api.session() + "/files/page.html";
         api.put(file, "<script>alert(1)</script>");
 
@@ -157,7 +166,7 @@ class SignInTest {
     }
 
     @Test
-    void theCookieOpensNoPreviewAndNoDoorOfAWorker() {
+    void sessionCookieIsRejectedByPreviewsAndTheWorkerApi() {
         String cookie = cookie(api.key());
         String sandbox = api.session();
 
@@ -166,17 +175,19 @@ class SignInTest {
                 .isEqualTo(401);
         assertThat(get("/api/v1/sandbox/task", "Cookie", cookie).status()).isEqualTo(401);
         String id = cookie.split("=")[1];
-        assertThat(api.with(id).get(SESSION).status()).as("it is no key").isEqualTo(401);
+        assertThat(api.with(id).get(SESSION).status())
+                .as("the cookie is not a key")
+                .isEqualTo(401);
         assertThat(get("/sandboxes/" + sandbox + "/ports/3000/", "Cookie", "viv_preview=" + id)
                         .status())
                 .isEqualTo(401);
     }
 
     @Test
-    void whoSignsOutIsOut() {
+    void signOutEndsTheSession() {
         String cookie = cookie(api.key());
-        var answer =
-                Api.send(with(plain(SESSION), "Cookie", cookie, "Origin", ours).DELETE());
+        var answer = Api.send(
+                with(plain(SESSION), "Cookie", cookie, "Origin", ownOrigin).DELETE());
 
         assertThat(answer.status()).isEqualTo(204);
         assertThat(answer.headers().firstValue("Set-Cookie").orElseThrow()).contains("viv_session=;", "Max-Age=0");
@@ -185,7 +196,7 @@ class SignInTest {
     }
 
     @Test
-    void aKeyThatIsRevokedTakesItsSessionsAlong() {
+    void revokedKeyEndsItsSessions() {
         var issued = api.post("/admin/keys", "{\"user_id\":\"ben\"}").json();
         String cookie = cookie(issued.string("key"));
         String kept = cookie(api.as("ben").key());
@@ -197,7 +208,7 @@ class SignInTest {
     }
 
     @Test
-    void aKeyHasAHundredSessionsAndThenTheOldestGoes() {
+    void hundredAndFirstSessionOfAKeyEndsTheOldest() {
         String key = api.as("carl").key();
         String first = cookie(key);
         assertThat(get(SESSION, "Cookie", first).status()).isEqualTo(200);
@@ -210,7 +221,7 @@ class SignInTest {
     }
 
     @Test
-    void twoSessionsInOneRequestAreNone() {
+    void requestWithTwoSessionCookiesIsUnauthorized() {
         String both = cookie(api.key()) + "; " + cookie(api.key());
 
         assertThat(get(SESSION, "Cookie", both).status()).isEqualTo(401);
@@ -218,12 +229,12 @@ class SignInTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"viv_session=", "viv_session=x", "other=1", "viv_session=\"a\""})
-    void whatIsNoSessionOpensNothing(String cookie) {
+    void invalidSessionCookieIsUnauthorized(String cookie) {
         assertThat(get(SESSION, "Cookie", cookie).status()).isEqualTo(401);
     }
 
     @Test
-    void aSessionSurvivesARestartButNotItsTimeNorAnotherAdminKey() {
+    void sessionSurvivesARestartButNotExpiryOrANewAdminKey() {
         try (var own = TestServer.start("--port", "0")) {
             String cookie = cookie(own, own.adminKey());
             String user = cookie(own, own.api().as("dora").key());
@@ -241,7 +252,7 @@ class SignInTest {
     }
 
     @Test
-    void behindHttpsTheCookieIsForTheHostAlone() {
+    void cookieHasTheHostPrefixBehindHttps() {
         try (var own = TestServer.start("--public-url", "https://viv.example")) {
             String key = "{\"key\":\"" + own.adminKey() + "\"}";
             var plainHost = post(own, SESSION, key, "Origin", "http://viv.example");
@@ -254,24 +265,24 @@ class SignInTest {
             assertThat(get(own, SESSION, "Cookie", cookie).status()).isEqualTo(200);
             assertThat(get(own, SESSION, "Cookie", cookie.substring("__Host-".length()))
                             .status())
-                    .as("one that a neighbouring host could have planted")
+                    .as("a neighbouring host could have planted a cookie without the prefix")
                     .isEqualTo(401);
         }
     }
 
     @Test
-    void aSocketTakesTheCookieOfOurPagesAndNoOthers() {
+    void socketAcceptsTheCookieOnlyFromTheOwnOrigin() {
         String cookie = cookie(api.key());
         String sandbox = api.session();
         for (String path : List.of("/ws/sandboxes/" + sandbox, "/api/v1/ws/events")) {
-            try (var socket = open(path, "Cookie", cookie, "Origin", ours)) {
+            try (var socket = open(path, "Cookie", cookie, "Origin", ownOrigin)) {
                 socket.send("{\"type\":\"auth\"}").await("connected");
             }
         }
-        try (var shell = open("/sandboxes/" + sandbox + "/shell", "Cookie", cookie, "Origin", ours)) {
+        try (var shell = open("/sandboxes/" + sandbox + "/shell", "Cookie", cookie, "Origin", ownOrigin)) {
             shell.send("{\"type\":\"auth\"}").await("auth_ok");
         }
-        for (String origin : List.of(ELSEWHERE, "null")) {
+        for (String origin : List.of(OTHER_ORIGIN, "null")) {
             try (var socket = open("/ws/sandboxes/" + sandbox, "Cookie", cookie, "Origin", origin)) {
                 assertThat(socket.send("{\"type\":\"auth\"}").awaitClose()).isEqualTo(4403);
             }
@@ -279,27 +290,27 @@ class SignInTest {
         try (var socket = open("/ws/sandboxes/" + sandbox, "Cookie", cookie)) {
             assertThat(socket.send("{\"type\":\"auth\"}").awaitClose()).isEqualTo(4403);
         }
-        try (var socket = open("/ws/sandboxes/" + sandbox, "Origin", ours)) {
+        try (var socket = open("/ws/sandboxes/" + sandbox, "Origin", ownOrigin)) {
             assertThat(socket.send("{\"type\":\"auth\"}").awaitClose()).isEqualTo(4401);
         }
-        try (var socket = open("/ws/sandboxes/" + sandbox, "Cookie", cookie, "Origin", ELSEWHERE)) {
+        try (var socket = open("/ws/sandboxes/" + sandbox, "Cookie", cookie, "Origin", OTHER_ORIGIN)) {
             socket.auth(api.key(), "").await("connected");
         }
     }
 
     @Test
-    void aSocketIsClosedWhenItsSessionEnds() {
+    void endOfSessionClosesItsSocket() {
         String cookie = cookie(api.key());
-        try (var socket = open("/ws/sandboxes/" + api.session(), "Cookie", cookie, "Origin", ours)) {
+        try (var socket = open("/ws/sandboxes/" + api.session(), "Cookie", cookie, "Origin", ownOrigin)) {
             socket.send("{\"type\":\"auth\"}").await("connected");
-            Api.send(with(plain(SESSION), "Cookie", cookie, "Origin", ours).DELETE());
+            Api.send(with(plain(SESSION), "Cookie", cookie, "Origin", ownOrigin).DELETE());
 
             assertThat(socket.awaitClose()).isEqualTo(4401);
         }
     }
 
     @Test
-    void whoCameAndWhoWasRefusedIsOnRecord() {
+    void signInsAndRejectionsAreAudited() {
         signIn("not-a-key");
         get("/admin/keys", "Cookie", cookie(api.key()), "Sec-Fetch-Site", "cross-site");
 
@@ -318,7 +329,7 @@ class SignInTest {
     }
 
     private Api.Answer signIn(String key) {
-        return post(SESSION, "{\"key\":\"" + key + "\"}", "Origin", ours);
+        return post(SESSION, "{\"key\":\"" + key + "\"}", "Origin", ownOrigin);
     }
 
     private String cookie(String key) {

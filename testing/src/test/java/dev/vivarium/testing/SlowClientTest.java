@@ -12,58 +12,58 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// Clients that send a byte now and then, and so are never idle.
+/// Clients that send one byte at a time, and so are never idle.
 @Timeout(300)
 class SlowClientTest {
     private static final Duration DEADLINE = Duration.ofSeconds(2);
-    private static final long DRIP_MILLIS = 100;
+    private static final long BYTE_INTERVAL_MILLIS = 100;
 
     @RegisterExtension
-    static final SharedServer SERVER = SharedServer.with(SlowClientTest::impatient);
+    static final SharedServer SERVER = SharedServer.with(SlowClientTest::withShortDeadlines);
 
     private final Api api = SERVER.api();
 
-    private static Config impatient(Config config) {
+    private static Config withShortDeadlines(Config config) {
         var http = config.http();
         return config.withHttp(http.withLimits(http.limits().withDeadlines(DEADLINE, DEADLINE)));
     }
 
     @Test
-    void aHeadThatDripsIsCutOff() throws IOException {
-        assertThat(drip("GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ")).isEmpty();
+    void slowRequestHeadIsClosed() throws IOException {
+        assertThat(sendSlowly("GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ")).isEmpty();
     }
 
     @Test
-    void aConnectionOnWhichNothingIsSentIsClosed() throws IOException {
+    void silentConnectionIsClosed() throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
             assertThat(client.readAll()).isEmpty();
         }
     }
 
     @Test
-    void theSecondHeadOfAConnectionHasTheSameDeadline() throws IOException {
-        assertThat(drip("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\nGET /openapi.json HTTP/1.1\r\nX-Slow: "))
+    void secondRequestHeadHasTheSameDeadline() throws IOException {
+        assertThat(sendSlowly("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\nGET /openapi.json HTTP/1.1\r\nX-Slow: "))
                 .startsWith("HTTP/1.1 200 ")
                 .doesNotContain("HTTP/1.1 4");
     }
 
     @Test
-    void aBodyThatDripsIsCutOff() throws IOException {
+    void slowRequestBodyIsClosed() throws IOException {
         String head = "POST /execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + api.key()
                 + "\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
 
-        assertThat(drip(head)).doesNotContain("HTTP/1.1 200");
+        assertThat(sendSlowly(head)).doesNotContain("HTTP/1.1 200");
     }
 
     @Test
-    void aCommandMayBeSilentForLongerThanAHeadMayTake() {
+    void silentCommandMayExceedTheHeadDeadline() {
         String session = api.session();
 
         assertThat(api.execute(session, "sleep 5; echo done").string("stdout")).isEqualTo("done\n");
     }
 
     @Test
-    void aConnectionThatIsKeptAliveMayWaitForItsNextRequest() throws IOException {
+    void keptAliveConnectionMayExceedTheHeadDeadline() throws IOException {
         try (var client = new RawClient(SERVER.get().uri());
                 var later = Executors.newSingleThreadScheduledExecutor()) {
             client.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -79,12 +79,12 @@ class SlowClientTest {
         }
     }
 
-    /// What the server says to a client that sends `start` and then a byte now and then, until it hangs up.
-    private static String drip(String start) throws IOException {
+    /// Sends `start` and then one byte at a time until the server disconnects. Returns the response.
+    private static String sendSlowly(String start) throws IOException {
         try (var client = new RawClient(SERVER.get().uri());
-                var drops = Executors.newSingleThreadScheduledExecutor()) {
+                var scheduler = Executors.newSingleThreadScheduledExecutor()) {
             client.send(start);
-            var dripping = drops.scheduleAtFixedRate(
+            var sending = scheduler.scheduleAtFixedRate(
                     () -> {
                         try {
                             client.send("x");
@@ -92,11 +92,11 @@ class SlowClientTest {
                             throw new IllegalStateException(e);
                         }
                     },
-                    DRIP_MILLIS,
-                    DRIP_MILLIS,
+                    BYTE_INTERVAL_MILLIS,
+                    BYTE_INTERVAL_MILLIS,
                     TimeUnit.MILLISECONDS);
             String answer = client.readAll();
-            await().until(dripping::isDone);
+            await().until(sending::isDone);
             return answer;
         }
     }

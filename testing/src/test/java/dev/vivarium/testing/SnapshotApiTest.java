@@ -57,12 +57,12 @@ class SnapshotApiTest {
         return ann.execute(session, command).string("stdout").strip();
     }
 
-    private static String into(String thread) {
+    private static String forkRequest(String thread) {
         return "{\"thread_id\":\"" + thread + "\"}";
     }
 
     @Test
-    void aThreadIsSavedChangedAndRestored() {
+    void threadIsSavedAndRestored() {
         output(session, "echo before > file");
         String id = take("before the change");
         output(session, "echo after > file");
@@ -76,26 +76,26 @@ class SnapshotApiTest {
     }
 
     @Test
-    void aForkIsAThreadOfItsOwn() {
+    void forkIsASeparateThread() {
         output(session, "echo origin > file");
         String path = snapshots() + "/" + take("") + "/fork";
         String other = Api.thread();
-        var fork = ann.post(path, into(other));
+        var fork = ann.post(path, forkRequest(other));
         assertThat(fork.status()).as(fork.text()).isEqualTo(201);
         String forked = fork.json().string("session_id");
         output(forked, "echo fork > file");
 
         assertThat(output(session, "cat file")).isEqualTo("origin");
         assertThat(output(forked, "cat file")).isEqualTo("fork");
-        assertThat(ann.post(path, into(other)).status()).isEqualTo(409);
-        assertThat(admin.post(path, into(Api.thread())).json().string("user_id"))
+        assertThat(ann.post(path, forkRequest(other)).status()).isEqualTo(409);
+        assertThat(admin.post(path, forkRequest(Api.thread())).json().string("user_id"))
                 .isEqualTo("ann");
     }
 
     @Test
-    void aForkHasTheLeaseOfAThread() {
+    void forkHasTheLeaseOfAThread() {
         String other = Api.thread();
-        ann.post(snapshots() + "/" + take("") + "/fork", into(other));
+        ann.post(snapshots() + "/" + take("") + "/fork", forkRequest(other));
 
         var found = ann.get("/threads/" + other + "/sandbox").json();
 
@@ -104,10 +104,10 @@ class SnapshotApiTest {
     }
 
     @Test
-    void aForkIntoAnothersThreadMeetsNothing() {
+    void forkIntoAnotherUsersThreadIsNotFound() {
         String foreign = Api.thread();
         create(bob, foreign);
-        var answer = ann.post(snapshots() + "/" + take("") + "/fork", into(foreign));
+        var answer = ann.post(snapshots() + "/" + take("") + "/fork", forkRequest(foreign));
         assertThat(answer.status()).isEqualTo(404);
     }
 
@@ -126,7 +126,7 @@ class SnapshotApiTest {
     }
 
     @Test
-    void anIdAloneSaysWhoseItIs() {
+    void snapshotIsFoundByItsIdAlone() {
         String id = take("one");
         var found = ann.get("/snapshots/" + id);
         assertThat(found.status()).as(found.text()).isEqualTo(200);
@@ -142,12 +142,12 @@ class SnapshotApiTest {
     }
 
     @Test
-    void strangersAndUnknownNamesMeetTheSame404() {
+    void strangersAndUnknownThreadsGetTheSame404() {
         String id = take("");
         for (String path : new String[] {snapshots() + "/" + id, "/threads/none/snapshots/" + id}) {
             assertThat(bob.method("DELETE", path).status()).isEqualTo(404);
             assertThat(bob.post(path + "/restore", "{}").status()).isEqualTo(404);
-            assertThat(bob.post(path + "/fork", into("x")).status()).isEqualTo(404);
+            assertThat(bob.post(path + "/fork", forkRequest("x")).status()).isEqualTo(404);
         }
         assertThat(bob.get(snapshots()).status()).isEqualTo(404);
         assertThat(bob.post(snapshots(), "{}").status()).isEqualTo(404);
@@ -159,7 +159,7 @@ class SnapshotApiTest {
     }
 
     @Test
-    void badRequestsAreRefused() {
+    void invalidRequestsAreRejected() {
         assertThat(ann.post(snapshots(), "{\"nmae\":\"x\"}").status()).isEqualTo(400);
         assertThat(ann.post(snapshots(), "{\"name\":\"" + "x".repeat(200) + "\"}")
                         .status())
@@ -172,10 +172,10 @@ class SnapshotApiTest {
     }
 
     @Test
-    void aThreadThatIsArchivedTakesItsSnapshotsAlongAndLeavesItsForks() {
+    void archivingAThreadDeletesItsSnapshotsButNotItsForks() {
         output(session, "echo kept > file");
         String id = take("");
-        var fork = ann.post(snapshots() + "/" + id + "/fork", into(Api.thread()));
+        var fork = ann.post(snapshots() + "/" + id + "/fork", forkRequest(Api.thread()));
         String forked = fork.json().string("session_id");
 
         assertThat(ann.method("DELETE", "/threads/" + thread).status()).isEqualTo(200);
@@ -185,13 +185,13 @@ class SnapshotApiTest {
     }
 
     @Test
-    void snapshotsOutliveTheSandbox() {
+    void snapshotsSurviveTheSandbox() {
         output(session, "echo kept > file");
         String id = take("");
         ann.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
         assertThat(ann.post(snapshots(), "{}").status()).isEqualTo(404);
         assertThat(ann.post(snapshots() + "/" + id + "/restore", "{}").status()).isEqualTo(404);
-        var fork = ann.post(snapshots() + "/" + id + "/fork", into(thread));
+        var fork = ann.post(snapshots() + "/" + id + "/fork", forkRequest(thread));
         assertThat(fork.status()).as(fork.text()).isEqualTo(201);
         assertThat(output(fork.json().string("session_id"), "cat file")).isEqualTo("kept");
     }

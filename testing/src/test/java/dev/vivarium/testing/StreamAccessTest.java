@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A stream lasts no longer than the right to it, against a real server.
+/// Streams end when their credential expires or is revoked, against a real server.
 @Timeout(120)
 class StreamAccessTest {
     @RegisterExtension
@@ -34,7 +34,7 @@ class StreamAccessTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"text/event-stream", "application/x-ndjson"})
-    void aStreamEndsWithItsTokenAndSaysWhy(String mediaType) throws Exception {
+    void expiredTokenEndsItsStreamWithAReason(String mediaType) throws Exception {
         String session = admin.session();
 
         try (var lines = open(admin.with(token(session, Duration.ofSeconds(10))), events(session), mediaType)) {
@@ -44,9 +44,9 @@ class StreamAccessTest {
     }
 
     @Test
-    void aRevokedTokenEndsItsStreamWithAReasonHoweverMuchIsSent() throws Exception {
+    void revokedTokenEndsABusyStreamWithAReason() throws Exception {
         String session = admin.session();
-        var grant = issue(session, TokenRequest.MAX_TTL);
+        var grant = tokenRequest(session, TokenRequest.MAX_TTL);
         var token = SERVER.get().tokens().issue(grant);
 
         try (var lines = open(admin.with(token.token()), events(session), "text/event-stream")) {
@@ -62,7 +62,7 @@ class StreamAccessTest {
     }
 
     @Test
-    void aRevokedKeyEndsEveryStreamItOpened() throws Exception {
+    void revokedKeyEndsItsStreams() throws Exception {
         var owner = new KeyHolder("stream-owner");
         String session = owner.session();
         for (String path : List.of(events(session), "/api/v1/events")) {
@@ -78,7 +78,7 @@ class StreamAccessTest {
     }
 
     @Test
-    void aRevokedKeyClosesEverySocketItOpened() {
+    void revokedKeyClosesItsSockets() {
         String session = new KeyHolder("socket-owner").session();
         for (String path :
                 List.of("/ws/sandboxes/" + session, "/api/v1/ws/events", "/sandboxes/" + session + "/shell")) {
@@ -93,7 +93,7 @@ class StreamAccessTest {
     }
 
     @Test
-    void whoIsNoLongerInvitedHearsNoMore() throws Exception {
+    void removedMemberLosesTheStream() throws Exception {
         var owner = new KeyHolder("host");
         String thread = Api.thread();
         String session = owner.session(thread);
@@ -111,7 +111,7 @@ class StreamAccessTest {
     }
 
     @Test
-    void theEndOfTheSandboxIsStillToldToWhoeverHadATokenForIt() throws Exception {
+    void tokenHolderReceivesTheTerminatedEvent() throws Exception {
         String session = admin.session();
 
         try (var lines = open(admin.with(token(session, TokenRequest.MAX_TTL)), events(session), "text/event-stream")) {
@@ -126,7 +126,7 @@ class StreamAccessTest {
         }
     }
 
-    /// A user with a key that can be taken away.
+    /// A user with a revocable key.
     private final class KeyHolder {
         private final String user;
         private final String id;
@@ -154,7 +154,7 @@ class StreamAccessTest {
         }
     }
 
-    /// What the last event says.
+    /// Reads to the problem, which must be the last event.
     private static JsonFields problem(BufferedReader lines) throws IOException {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String data = line.startsWith("data: ") ? line.substring("data: ".length()) : line;
@@ -164,7 +164,7 @@ class StreamAccessTest {
                 return Json.answer(data).object("problem");
             }
         }
-        throw new AssertionError("the stream ended without a word");
+        throw new AssertionError("the stream ended without a problem");
     }
 
     private static BufferedReader open(Api as, String path, String mediaType) throws Exception {
@@ -175,10 +175,10 @@ class StreamAccessTest {
     }
 
     private static String token(String session, Duration life) {
-        return SERVER.get().tokens().issue(issue(session, life)).token();
+        return SERVER.get().tokens().issue(tokenRequest(session, life)).token();
     }
 
-    private static TokenRequest issue(String session, Duration life) {
+    private static TokenRequest tokenRequest(String session, Duration life) {
         var info = SERVER.get().sandboxes().require(new SandboxId(session)).info();
         return new TokenRequest(
                 info.user(),

@@ -25,7 +25,7 @@ import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/// The contract over a provider whose guests have byte streams instead of sockets, and which keeps no snapshots.
+/// Provider contract over a provider whose guests have byte streams instead of sockets, and which keeps no snapshots.
 class StreamProviderTest extends ProviderContract {
     @Override
     protected Provider open(Path home, GuestPrograms programs) {
@@ -33,14 +33,14 @@ class StreamProviderTest extends ProviderContract {
     }
 
     @Test
-    void largeOutputArrivesWhole() {
+    void largeOutputArrivesComplete() {
         try (var box = start()) {
             assertThat(box.output("head -c 500000 /dev/zero | tr '\\0' x")).isEqualTo("x".repeat(500_000));
         }
     }
 
     @Test
-    void aProviderWithoutSnapshotsRefusesThem() {
+    void providerWithoutSnapshotsRejectsThem() {
         var snapshot = SnapshotId.random(new SecureRandom());
         assertUnsupported(() -> provider().snapshot(newId(), snapshot));
         assertUnsupported(() -> provider().restore(newId(), snapshot));
@@ -76,8 +76,8 @@ class StreamProviderTest extends ProviderContract {
         }
 
         @Override
-        public Optional<Machine> adopt(SandboxId id, Duration patience) {
-            return processes.adopt(id, patience).map(StreamMachine::new);
+        public Optional<Machine> adopt(SandboxId id, Duration timeout) {
+            return processes.adopt(id, timeout).map(StreamMachine::new);
         }
 
         @Override
@@ -108,8 +108,8 @@ class StreamProviderTest extends ProviderContract {
         }
 
         @Override
-        public GuestStream connect(Duration patience) {
-            var socket = machine.connect(patience).channel();
+        public GuestStream connect(Duration timeout) {
+            var socket = machine.connect(timeout).channel();
             return new GuestStream.Bytes(Channels.newInputStream(socket), Channels.newOutputStream(socket));
         }
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class TranscriptsTest {
-    /// Adds a turn to its conversation, says where that is, and shows all of it.
+    /// Agent that appends a turn to its transcript, publishes the session and prints the number of turns.
     private static final String AGENT = "dir=\"$WORKER_STATE_DIR/command\"; mkdir -p \"$dir/deep\";"
             + " echo 'turn of a conversation' >> \"$dir/deep/one.jsonl\";"
             + " echo '{\"type\":\"event\",\"event_type\":\"agent.transcript\",\"data\":{\"session_id\":\"one\"}}';"
@@ -29,7 +29,7 @@ class TranscriptsTest {
     }
 
     @Test
-    void aConversationGoesOnInAnotherSandboxAlsoWhenTheFirstIsGone() {
+    void conversationResumesAfterItsSandboxIsDeleted() {
         var first = AgentRun.of(server, AGENT);
         first.awaitStatus("completed");
         assertThat(first.run().string("session")).isEqualTo("one");
@@ -46,7 +46,7 @@ class TranscriptsTest {
     }
 
     @Test
-    void anAgentWhoseSandboxIsEndedInTheMiddleLeavesItsConversation() {
+    void conversationSurvivesTheDeletionOfARunningSandbox() {
         var first = AgentRun.of(server, AGENT + "; exec sleep 1000");
         first.awaitEvent("agent.output");
         server.api().method("DELETE", first.path());
@@ -58,11 +58,11 @@ class TranscriptsTest {
     }
 
     @Test
-    void whateverAnAgentCallsItsFilesAndHoweverLargeTheySayTheyAreTheCopyIsBounded() throws IOException {
-        String odd = "dir=\"$WORKER_STATE_DIR/command\"; mkdir -p \"$dir/a b\"; cd \"$dir\";"
+    void transcriptCopyIsBoundedForAnyFileNamesAndSizes() throws IOException {
+        String writeOddFiles = "dir=\"$WORKER_STATE_DIR/command\"; mkdir -p \"$dir/a b\"; cd \"$dir\";"
                 + " printf odd > \"$(printf 'a b/c%%20\\n..')\"; printf odd > \"$(printf '\\377')\"; printf odd > -rf;"
                 + " ln -s /etc/passwd link; truncate -s 1T sparse; truncate -s 60M one; truncate -s 60M two; ";
-        var first = AgentRun.of(server, odd + AGENT);
+        var first = AgentRun.of(server, writeOddFiles + AGENT);
         first.awaitStatus("completed");
 
         Path copy = server.home().resolve("transcripts").resolve(first.id());
@@ -81,7 +81,7 @@ class TranscriptsTest {
     }
 
     @Test
-    void onlyAConversationOfOnesOwnThatIsOverCanGoOn() {
+    void onlyOwnEndedConversationsCanResume() {
         var done = AgentRun.of(server, AGENT);
         done.awaitStatus("completed");
         var running = AgentRun.of(server, AGENT + "; exec sleep 1000");
@@ -96,14 +96,14 @@ class TranscriptsTest {
         assertThat(resume(api, running.id()).status()).isEqualTo(409);
         assertThat(resume(api, silent.id()).json().string("detail")).contains("there is no conversation");
         var other = api.post(
-                AgentRun.ALL,
+                AgentRun.SANDBOXES,
                 "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\",\"resume_from\":\"" + done.id() + "\"}");
         assertThat(other.status()).isEqualTo(422);
         assertThat(other.json().string("field")).isEqualTo("resume_from");
     }
 
     @Test
-    void aConversationOfWhichAPartIsGoneIsSaidToBeGone() throws IOException {
+    void incompleteTranscriptCannotResume() throws IOException {
         var done = AgentRun.of(server, AGENT);
         done.awaitStatus("completed");
         Path copy = server.home().resolve("transcripts").resolve(done.id());
@@ -113,12 +113,12 @@ class TranscriptsTest {
             }
         }
 
-        var refused = resume(server.api(), done.id());
-        assertThat(refused.status()).isEqualTo(409);
-        assertThat(refused.json().string("detail")).contains("it was removed since");
+        var rejected = resume(server.api(), done.id());
+        assertThat(rejected.status()).isEqualTo(409);
+        assertThat(rejected.json().string("detail")).contains("it was removed since");
     }
 
     private static Api.Answer resume(Api api, String sandbox) {
-        return api.post(AgentRun.ALL, AgentRun.body("true", "\"resume_from\":\"" + sandbox + "\""));
+        return api.post(AgentRun.SANDBOXES, AgentRun.body("true", "\"resume_from\":\"" + sandbox + "\""));
     }
 }

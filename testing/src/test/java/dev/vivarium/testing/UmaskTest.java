@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A server of somebody who shares nothing with the others of the machine. Needs root.
+/// Server under a restrictive umask. Needs root.
 @Tag("root")
 @Timeout(120)
 class UmaskTest {
@@ -23,19 +23,19 @@ class UmaskTest {
     }
 
     @AfterEach
-    void nothingIsLeft() throws Exception {
+    void cleanUp() throws Exception {
         ServerProcess.purge(home);
         FileTrees.delete(home);
     }
 
     @Test
-    void theUmaskOfTheServerIsNotThatOfItsSandboxes() {
-        try (var server = ServerProcess.startMasked(home, "077", "--pool-size", "0", "--disk-mb", "64")) {
+    void sandboxesDoNotInheritTheUmaskOfTheServer() {
+        try (var server = ServerProcess.startWithUmask(home, "077", "--pool-size", "0", "--disk-mb", "64")) {
             String session = server.api().session();
-            String look = "cat /etc/passwd /etc/group > /dev/null && id -un && umask && touch file && mkdir dir"
+            String inspect = "cat /etc/passwd /etc/group > /dev/null && id -un && umask && touch file && mkdir dir"
                     + " && stat -c %a file dir / /etc /workspace /home /var/tmp"
                     + " && find /etc -not -readable";
-            var result = server.api().execute(session, look);
+            var result = server.api().execute(session, inspect);
             assertThat(result.string("stderr")).isEmpty();
             assertThat(result.string("stdout").lines())
                     .containsExactly("sandboxuser", "0022", "644", "755", "755", "755", "755", "755", "755");

@@ -21,7 +21,7 @@ class ViewApiTest {
     private final String session = api.session();
 
     @Test
-    void theWorkspaceIsShownAsATreeByName() {
+    void workspaceIsListedAsATreeSortedByName() {
         run("mkdir -p b/c/d && echo x > b/c/d/deep && echo 12345 > a && ln -s a link");
 
         var tree = get("/files?depth=2").json();
@@ -44,7 +44,7 @@ class ViewApiTest {
     }
 
     @Test
-    void aFileIsShownWithItsHashAndWhatIsNoTextInBase64() {
+    void fileIsReturnedWithItsHashAndBinaryContentAsBase64() {
         run("printf 'grüß' > text; printf '\\377\\0' > binary");
 
         var text = get("/files/text").json();
@@ -60,7 +60,7 @@ class ViewApiTest {
     }
 
     @Test
-    void aLargeFileIsRefusedWithTheWayToItsBytes() {
+    void largeFileIsRejectedWithItsDownloadPath() {
         run("truncate -s 2M large");
 
         Api.Answer answer = get("/files/large");
@@ -86,21 +86,21 @@ class ViewApiTest {
         "/terminal?lines=0,400",
         "/terminal?lines=-1,400",
     })
-    void whatIsWrongIsRefusedClearly(String path, int status) {
+    void invalidRequestsAreRejected(String path, int status) {
         Api.Answer answer = get(path);
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(status);
     }
 
     @Test
-    void aFileCanBeComparedBetweenAnyTwoMomentsOfTheLog() {
-        put("one\\n", "f");
+    void fileIsDiffedBetweenAnyTwoSequenceNumbers() {
+        putAtomically("one\\n", "f");
         long first = awaitEvent("file.created", "f");
-        put("one\\ntwo\\n", "f");
+        putAtomically("one\\ntwo\\n", "f");
         long second = awaitEvent("file.modified", "f");
         run("rm f");
         long third = awaitEvent("file.deleted", "f");
-        put("three\\n", "f");
+        putAtomically("three\\n", "f");
         await().untilAsserted(() -> assertThat(events("file.created")).hasSize(2));
 
         assertThat(get("/files/f?at_seq=" + first).json().string("content")).isEqualTo("one\n");
@@ -117,7 +117,7 @@ class ViewApiTest {
     }
 
     @Test
-    void whatCommandsWroteIsShownAsPlainLines() {
+    void terminalShowsCommandOutputAsPlainLines() {
         run("printf '\\033[31mred\\033[0m\\n'; printf 'half'");
         run("echo whole; echo oops >&2");
 
@@ -128,9 +128,9 @@ class ViewApiTest {
     }
 
     @Test
-    void theTerminalOfWhatHasEndedIsItsOwnersAndItsFilesAreGone() {
+    void terminalOutlivesTheSandboxButFilesDoNot() {
         run("echo last words");
-        put("x\\n", "f");
+        putAtomically("x\\n", "f");
         long seq = awaitEvent("file.created", "f");
         await().untilAsserted(() -> assertThat(lines("/terminal")).contains("last words"));
         api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
@@ -155,7 +155,7 @@ class ViewApiTest {
     }
 
     @Test
-    void lookingDoesNotWakeWhatIsPaused() {
+    void viewsDoNotWakeAPausedSandbox() {
         api.method("POST", "/sandboxes/" + session + "/pause");
 
         assertThat(get("/files").status()).isEqualTo(409);
@@ -169,7 +169,7 @@ class ViewApiTest {
     }
 
     @Test
-    void aWatcherAsksForTheSameByItsSocket() {
+    void socketReturnsFilesAndTerminal() {
         run("mkdir d; echo hello | tee d/f");
         await().untilAsserted(() -> assertThat(lines("/terminal")).contains("hello"));
         var uri = SERVER.get().uri();
@@ -217,8 +217,8 @@ class ViewApiTest {
         return "/api/v1/sandboxes/" + session + view;
     }
 
-    /// Puts a file there that is never seen half written.
-    private void put(String text, String path) {
+    /// Writes a file in one step, so that a watcher never sees it half written.
+    private void putAtomically(String text, String path) {
         run("mkdir -p .vivarium && printf '" + text + "' > .vivarium/new && mv .vivarium/new " + path);
     }
 

@@ -41,15 +41,15 @@ class WorkerApiTest {
     }
 
     @Test
-    void theTaskIsToldAsItWasGiven() {
+    void taskIsReturnedAsSubmitted() {
         var body = AgentRun.body("exec sleep 1000", "")
                 .replace(
                         "{\"title\":\"a task\"}",
                         "{\"title\":\"Dark mode\",\"description\":\"Add it\",\"type\":\"feature\",\"priority\":\"low\","
                                 + "\"context\":{\"branch\":\"x\"},\"constraints\":{\"time_limit_minutes\":60}}");
-        var spawned = server.api().post(AgentRun.ALL, body).json();
+        var spawned = server.api().post(AgentRun.SANDBOXES, body).json();
         var task = server.api()
-                .get(AgentRun.ALL + "/" + spawned.string("sandbox_id"))
+                .get(AgentRun.SANDBOXES + "/" + spawned.string("sandbox_id"))
                 .json()
                 .object("sandbox")
                 .object("run")
@@ -59,13 +59,13 @@ class WorkerApiTest {
         assertThat(task.string("priority")).isEqualTo("low");
         assertThat(task.object("context").string("branch")).isEqualTo("x");
         assertThat(task.object("constraints").integer("time_limit_minutes")).isEqualTo(60);
-        var mine = worker.get(INSIDE + "/task").json();
-        assertThat(mine.string("task_id")).isEqualTo(run.task());
-        assertThat(mine.optionalString("status")).isEmpty();
+        var own = worker.get(INSIDE + "/task").json();
+        assertThat(own.string("task_id")).isEqualTo(run.task());
+        assertThat(own.optionalString("status")).isEmpty();
     }
 
     @Test
-    void eachReportIsAnsweredAsTheProtocolSaysAndIsAnEvent() {
+    void workerReportsReturnTheProtocolResponseAndAppendEvents() {
         var status =
                 patch("{\"status\":\"blocked\",\"message\":\"waiting\"}", "").json();
         assertThat(status.flag("success")).isTrue();
@@ -98,7 +98,7 @@ class WorkerApiTest {
     }
 
     @Test
-    void whatIsRepeatedWithItsKeyIsDoneOnce() {
+    void repeatedReportWithAnIdempotencyKeyIsAppliedOnce() {
         var first = patch("{\"status\":\"in_progress\"}", "key-1");
         patch("{\"status\":\"blocked\"}", "key-2");
         var again = patch("{\"status\":\"in_progress\"}", "key-1");
@@ -110,7 +110,7 @@ class WorkerApiTest {
         assertThat(other.json().string("field")).isEqualTo("Idempotency-Key");
         assertThat(run.run().object("task").string("status")).isEqualTo("blocked");
         assertThat(patch(" { \"status\" : \"in_progress\" } ", "key-1").text())
-                .as("the same report, written otherwise")
+                .as("the same report with other white space")
                 .isEqualTo(first.text());
         var misused = send(worker, "POST", TASK + run.task() + "/progress", "{}", "key-1");
         assertThat(misused.status()).isEqualTo(422);
@@ -118,7 +118,7 @@ class WorkerApiTest {
     }
 
     @Test
-    void aHeartbeatIsKeptAndIsNoEvent() {
+    void heartbeatIsStoredWithoutAnEvent() {
         var answer = worker.post(
                         INSIDE + "/heartbeat",
                         "{\"sandbox_id\":\"" + run.id() + "\",\"task_id\":\"" + run.task()
@@ -132,10 +132,10 @@ class WorkerApiTest {
     }
 
     @Test
-    void aHeartbeatWithAWordThatNobodyKnowsIsUnprocessable() {
+    void heartbeatWithUnknownStatusIsUnprocessable() {
         String body = "{\"sandbox_id\":\"" + run.id() + "\",\"status\":\"%s\"}";
-        for (String word : List.of("active", "running", "busy", "idle", "paused")) {
-            assertThat(worker.post(INSIDE + "/heartbeat", body.formatted(word)).status())
+        for (String known : List.of("active", "running", "busy", "idle", "paused")) {
+            assertThat(worker.post(INSIDE + "/heartbeat", body.formatted(known)).status())
                     .isEqualTo(200);
         }
         var answer = worker.post(INSIDE + "/heartbeat", body.formatted("zzz"));
@@ -146,7 +146,7 @@ class WorkerApiTest {
     }
 
     @Test
-    void aWorkerSpeaksOfItsOwnSandboxAndTaskAlone() {
+    void workerReportsOnlyOnItsOwnSandboxAndTask() {
         var stranger = other.worker();
 
         assertThat(send(stranger, "PATCH", TASK + run.task() + "/status", "{\"status\":\"failed\"}", "")
@@ -160,16 +160,17 @@ class WorkerApiTest {
                         .status())
                 .isEqualTo(404);
         assertThat(stranger.get(run.path() + "/messages").status()).isEqualTo(404);
-        var lie = stranger.post(INSIDE + "/heartbeat", "{\"sandbox_id\":\"" + run.id() + "\",\"status\":\"active\"}");
-        assertThat(lie.status()).isEqualTo(403);
+        var forged =
+                stranger.post(INSIDE + "/heartbeat", "{\"sandbox_id\":\"" + run.id() + "\",\"status\":\"active\"}");
+        assertThat(forged.status()).isEqualTo(403);
     }
 
     @Test
-    void itsTokenIsGoodForNothingElse() {
+    void workerTokenOpensOnlyTheWorkerApi() {
         assertThat(Stream.of(
                                 "/threads",
                                 "/metrics",
-                                AgentRun.ALL,
+                                AgentRun.SANDBOXES,
                                 run.path(),
                                 run.path() + "/events",
                                 "/sandboxes/" + run.id() + "/processes",
@@ -179,7 +180,7 @@ class WorkerApiTest {
                 .allMatch(status -> status == 401 || status == 403 || status == 404);
         assertThat(worker.post(run.path() + "/messages", "{\"content\":\"x\"}").status())
                 .isEqualTo(403);
-        assertThat(worker.post(AgentRun.ALL, AgentRun.body("true", "")).status())
+        assertThat(worker.post(AgentRun.SANDBOXES, AgentRun.body("true", "")).status())
                 .isIn(401, 403);
     }
 
@@ -194,46 +195,46 @@ class WorkerApiTest {
     }
 
     @Test
-    void theTokenOfASandboxThatHasEndedIsDead() {
-        var brief = AgentRun.of(server, "exec sleep 1000");
-        var token = brief.worker();
+    void workerTokenEndsWithItsSandbox() {
+        var ended = AgentRun.of(server, "exec sleep 1000");
+        var token = ended.worker();
         assertThat(token.get(INSIDE + "/task").status()).isEqualTo(200);
 
-        server.api().method("DELETE", brief.path());
+        server.api().method("DELETE", ended.path());
 
         assertThat(token.get(INSIDE + "/task").status()).isEqualTo(401);
-        assertThat(token.post(brief.path() + "/events", "{\"event_type\":\"agent.message\"}")
+        assertThat(token.post(ended.path() + "/events", "{\"event_type\":\"agent.message\"}")
                         .status())
                 .isEqualTo(401);
     }
 
     @Test
-    void theTokensOfARunThatHasEndedAreDeadThoughItsSandboxLives() {
-        var brief = AgentRun.of(server, "read task; echo ready; read message");
-        var worker = brief.worker();
-        var model = server.api().with(brief.token(Audience.MODEL));
-        brief.awaitEvent("agent.output");
+    void workerTokensEndWithTheirRun() {
+        var ended = AgentRun.of(server, "read task; echo ready; read message");
+        var worker = ended.worker();
+        var model = server.api().with(ended.token(Audience.MODEL));
+        ended.awaitEvent("agent.output");
         assertThat(worker.get(INSIDE + "/task").status()).isEqualTo(200);
-        server.api().post(brief.path() + "/messages", "{\"content\":\"go\"}");
-        brief.awaitStatus("completed");
+        server.api().post(ended.path() + "/messages", "{\"content\":\"go\"}");
+        ended.awaitStatus("completed");
 
-        assertThat(brief.sandbox().string("state")).isEqualTo("running");
+        assertThat(ended.sandbox().string("state")).isEqualTo("running");
         assertThat(worker.get(INSIDE + "/task").status()).isEqualTo(401);
-        assertThat(worker.post(brief.path() + "/events", "{\"event_type\":\"agent.x\"}")
+        assertThat(worker.post(ended.path() + "/events", "{\"event_type\":\"agent.x\"}")
                         .status())
                 .isEqualTo(401);
         assertThat(model.post("/model/v1/messages", "{}").status()).isEqualTo(401);
     }
 
     @Test
-    void aWorkerThatComesLateTouchesNeitherItsTaskNorTheNextRun() {
+    void lateWorkerChangesNeitherItsTaskNorTheNextRun() {
         var old = AgentRun.of(server, "true");
         old.awaitStatus("completed");
         String thread = "\"thread_id\":\"" + old.answer().string("thread_id") + "\"";
         var next = AgentRun.of(server, "exec sleep 1000", thread);
         next.awaitEvent("agent.started");
         server.api().post(next.path() + "/messages", "{\"content\":\"for the next one\"}");
-        // As if its token had not ended with it.
+        // Issues a new token, because the first one ended with the run.
         var late = old.worker();
 
         String task = TASK + old.task();
@@ -259,10 +260,10 @@ class WorkerApiTest {
     }
 
     @Test
-    void messagesStayUntilAWorkerThatAcknowledgesHasThem() throws Exception {
-        var quiet = server.api().session();
-        String path = AgentRun.ALL + "/" + quiet;
-        var info = server.sandboxes().require(new SandboxId(quiet)).info();
+    void messagesStayQueuedUntilAcknowledged() throws Exception {
+        var sandbox = server.api().session();
+        String path = AgentRun.SANDBOXES + "/" + sandbox;
+        var info = server.sandboxes().require(new SandboxId(sandbox)).info();
         var token = server.workers()
                 .issue(new Work(info.id(), info.thread(), info.user(), new TaskId(run.task())), Audience.WORKER);
         var inside = server.api().with(token);
@@ -277,7 +278,7 @@ class WorkerApiTest {
         server.api().post(path + "/messages", "{\"content\":\"again\"}");
         assertThat(inside.get(path + "/messages").text()).contains("again");
         assertThat(inside.get(path + "/messages").text())
-                .as("who acknowledges nothing has what it was given")
+                .as("without acknowledgement, delivery removes the message")
                 .isEqualTo("[]");
         await().untilAsserted(() -> assertThat(
                         server.api().get(path + "/events?type=user.").text())
@@ -308,36 +309,36 @@ class WorkerApiTest {
                 "review|{'reason':'x','description':'y','blocking':'no'}|blocking",
                 "review|{'reason':'x','description':'y','context':{'options':[7]}}|context.options",
             })
-    void whatCannotBeReportedIsUnprocessable(String what, String body, String field) {
-        String method = what.equals("status") ? "PATCH" : "POST";
-        var answer = send(worker, method, TASK + run.task() + "/" + what, body.replace('\'', '"'), "");
+    void invalidReportIsUnprocessable(String route, String body, String field) {
+        String method = route.equals("status") ? "PATCH" : "POST";
+        var answer = send(worker, method, TASK + run.task() + "/" + route, body.replace('\'', '"'), "");
 
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo(field);
     }
 
     @Test
-    void tooMuchOrTooDeepIsUnprocessable() {
-        String much = "\"" + "x".repeat(101 * 1024) + "\"";
-        assertThat(post("progress", "{\"event_type\":\"info\",\"message\":\"x\",\"details\":{\"a\":" + much + "}}")
+    void oversizedOrDeeplyNestedReportIsUnprocessable() {
+        String tooLong = "\"" + "x".repeat(101 * 1024) + "\"";
+        assertThat(post("progress", "{\"event_type\":\"info\",\"message\":\"x\",\"details\":{\"a\":" + tooLong + "}}")
                         .json()
                         .string("field"))
                 .isEqualTo("details");
-        assertThat(post("progress", "{\"event_type\":\"info\",\"message\":" + much + "}")
+        assertThat(post("progress", "{\"event_type\":\"info\",\"message\":" + tooLong + "}")
                         .json()
                         .string("field"))
                 .isEqualTo("message");
-        String deep = "{\"a\":".repeat(200) + "1" + "}".repeat(200);
-        var answer = post("progress", "{\"event_type\":\"info\",\"message\":\"x\",\"details\":" + deep + "}");
+        String tooDeep = "{\"a\":".repeat(200) + "1" + "}".repeat(200);
+        var answer = post("progress", "{\"event_type\":\"info\",\"message\":\"x\",\"details\":" + tooDeep + "}");
         assertThat(answer.status()).isEqualTo(422);
         var event = worker.post(
-                run.path() + "/events", "{\"event_type\":\"agent.message\",\"event_data\":{\"a\":" + much + "}}");
+                run.path() + "/events", "{\"event_type\":\"agent.message\",\"event_data\":{\"a\":" + tooLong + "}}");
         assertThat(event.status()).isEqualTo(422);
         assertThat(event.json().string("field")).isEqualTo("event_data");
     }
 
     @Test
-    void controlCharactersAreTakenOut() {
+    void controlCharactersAreRemoved() {
         post("progress", "{\"event_type\":\"info\",\"message\":\"a\\u0007b\\u0000c\\nd\"}");
 
         assertThat(run.events("agent.progress")).contains("\"abc\\nd\"");
@@ -353,7 +354,7 @@ class WorkerApiTest {
                 "file.created",
                 "agent.model_call"
             })
-    void nobodySpeaksForOthers(String type) {
+    void workerCannotAppendEventsOfOtherSources(String type) {
         var answer = worker.post(run.path() + "/events", "{\"event_type\":\"" + type + "\"}");
 
         assertThat(answer.status()).isEqualTo(422);
@@ -368,7 +369,7 @@ class WorkerApiTest {
         return send(worker, "PATCH", TASK + run.task() + "/status", json, key);
     }
 
-    private static Api.Answer post(String what, String json) {
-        return send(worker, "POST", TASK + run.task() + "/" + what, json, "");
+    private static Api.Answer post(String route, String json) {
+        return send(worker, "POST", TASK + run.task() + "/" + route, json, "");
     }
 }

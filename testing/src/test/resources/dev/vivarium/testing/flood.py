@@ -1,5 +1,5 @@
-"""A program that does not answer: by path, it sends informational responses without end or nothing. `/live` answers with
-the number of its other connections. Writes its port to the file `port`."""
+"""Program that never responds: by path, it sends endless informational responses or nothing. `/live` returns the number
+of its other connections. Writes its port to the file `port`."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-// A development server in small: serves a page and tells whoever listens when it changes. Writes its port to `port`.
+// Minimal development server: serves a page and notifies listeners when it changes. Writes its port to `port`.
 const http = require('http')
 const fs = require('fs')
 

@@ -1,4 +1,4 @@
-"""A program to be previewed: answers well and badly, by path. Writes its port to the file `port`."""
+"""Program for previews: sends valid and invalid responses, by path. Writes its port to the file `port`."""
 
 import base64
 import hashlib
@@ -200,7 +200,7 @@ class Program(BaseHTTPRequestHandler):
         return head + payload
 
     def on_raw(self):
-        """A protocol of our own: every byte comes back, until the caller has said everything."""
+        """Raw protocol that echoes every byte until the client closes its side."""
         self.wfile.write(b"HTTP/1.1 101 Go On\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\n")
         self.close_connection = True
         while data := self.rfile.read1(65536):

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// How long the gateway waits: for a model that is silent, and for an agent that says little. Needs root.
+/// Timeouts of the model gateway, for a silent model and a slow agent. Needs root.
 @Tag("root")
 @Timeout(240)
-class ModelPatienceTest {
+class ModelTimeoutTest {
     private static final String ASK =
             "{\"model\":\"claude-sonnet-4-5\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
 
@@ -51,8 +51,8 @@ class ModelPatienceTest {
 
     @BeforeEach
     void spawn() {
-        var spawned =
-                api.post(AgentRun.ALL, AgentRun.body("exec sleep 1000", "")).json();
+        var spawned = api.post(AgentRun.SANDBOXES, AgentRun.body("exec sleep 1000", ""))
+                .json();
         sandbox = spawned.string("sandbox_id");
         String token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
         curl = "curl -sN -w ' %{http_code}' -H 'Content-Type: application/json' -H 'x-api-key: " + token + "' "
@@ -60,7 +60,7 @@ class ModelPatienceTest {
     }
 
     @Test
-    void aModelThatIsSilentIsNotWaitedFor() {
+    void silentModelTimesOut() {
         model.play(Script.parse("{\"steps\":[{\"fault\":{\"kind\":\"hang\"}}]}"));
 
         assertThat(ask())
@@ -76,7 +76,7 @@ class ModelPatienceTest {
     }
 
     @Test
-    void aQuestionThatTricklesInIsNotWaitedForAndTheRoomIsFreeAgain() {
+    void slowRequestBodyTimesOutAndLaterCallsSucceed() {
         String trickle = "while printf ' '; do sleep 0.25; done | " + curl + "-X POST -T - -H 'Expect:'";
 
         for (int i = 0; i < 2; i++) {

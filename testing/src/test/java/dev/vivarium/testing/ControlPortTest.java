@@ -17,10 +17,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The way from inside a sandbox without network to the server, with the programs that people use. Needs root.
+/// The control port: the connection from a sandbox without network to the server, used with common programs. Needs
+/// root.
 @Tag("root")
 @Timeout(120)
-class DoorTest {
+class ControlPortTest {
     private static TestServer server;
 
     private Api api;
@@ -47,14 +48,14 @@ class DoorTest {
     }
 
     @Test
-    void aProgramInsideReachesTheServerAndTheSandboxStillHasNoNetwork() {
+    void controlPortReachesTheServerWithoutANetwork() {
         assertThat(post("hello").stdout()).endsWith(" 201");
         assertThat(sh("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).isEqualTo("lo\n");
         assertThat(sh("curl -s -m 60 " + server.uri() + "/health; echo $?")).isEqualTo("7\n");
     }
 
     @Test
-    void nothingButTheRoutesOfWorkersAnswers() {
+    void controlPortServesOnlyWorkerRoutes() {
         String admin = "-H 'X-API-Key: " + server.adminKey() + "' ";
         for (String path : new String[] {"/admin/keys", "/threads", "/list_files?session_id=" + session, "/metrics"}) {
             assertThat(curl(admin + controlPort + path)).as(path).endsWith(" 404");
@@ -66,7 +67,7 @@ class DoorTest {
     }
 
     @Test
-    void theCookieOfABrowserIsNotLookedAt() {
+    void browserCookieIsIgnored() {
         var answer = Api.send(HttpRequest.newBuilder(server.uri().resolve("/console/session"))
                 .header("Origin", server.uri().toString())
                 .header("Content-Type", "application/json")
@@ -80,7 +81,7 @@ class DoorTest {
     }
 
     @Test
-    void theTokenOfAnotherSandboxIsRefusedAndThatIsOnRecord() {
+    void tokenOfAnotherSandboxIsRejectedAndAudited() {
         String other = api.session();
         String stolen = server.workerToken(other, Audience.WORKER);
 
@@ -93,25 +94,26 @@ class DoorTest {
     }
 
     @Test
-    void aMessageReachesWhoeverWaitsForIt() {
-        var heard = CompletableFuture.supplyAsync(() -> curl(bearer() + controlPort + messages(session) + "?wait=60"));
+    void messageReachesALongPoll() {
+        var received =
+                CompletableFuture.supplyAsync(() -> curl(bearer() + controlPort + messages(session) + "?wait=60"));
         api.post(messages(session), "{\"content\":\"use the other API\"}");
 
-        assertThat(heard.join()).contains("use the other API").endsWith(" 200");
+        assertThat(received.join()).contains("use the other API").endsWith(" 200");
     }
 
     @Test
-    void aStreamOfMessagesComesIn() {
-        var heard = CompletableFuture.supplyAsync(() -> sh("curl -sN -H 'Accept: application/x-ndjson' " + bearer()
+    void messageStreamReachesTheSandbox() {
+        var received = CompletableFuture.supplyAsync(() -> sh("curl -sN -H 'Accept: application/x-ndjson' " + bearer()
                 + controlPort + messages(session) + " | grep -m 2 content"));
         api.post(messages(session), "{\"content\":\"one\"}");
         api.post(messages(session), "{\"content\":\"two\"}");
 
-        assertThat(heard.join()).contains("\"content\":\"one\"", "\"content\":\"two\"");
+        assertThat(received.join()).contains("\"content\":\"one\"", "\"content\":\"two\"");
     }
 
     @Test
-    void largeBodiesGoBothWays() {
+    void largeBodiesPassInBothDirections() {
         String script = "python3 - <<'P'\nimport json\nprint(json.dumps({'event_type':'agent.output','event_data':"
                 + "{'text':'x'*90000}}))\nP\n";
         sh(script.replace("<<'P'", "> big.json <<'P'"));
@@ -129,18 +131,18 @@ class DoorTest {
     }
 
     @Test
-    void oneConnectionCarriesManyRequestsAndManyConnectionsOneEach() {
+    void connectionsAreReusedAndManyRunInParallel() {
         String url = controlPort + messages(session);
         assertThat(sh("curl -s -w '%{http_code} %{num_connects}\\n' " + bearer()
                         + ("-o /dev/null " + url + " ").repeat(20) + "| sort | uniq -c | tr -s ' '"))
                 .contains("19 200 0", "1 200 1");
-        assertThat(longer("seq 200 | xargs -P 50 -I{} curl -s -o /dev/null -w '%{http_code}\\n' " + bearer() + url
-                        + " | sort | uniq -c | tr -s ' '"))
+        assertThat(shWithLongTimeout("seq 200 | xargs -P 50 -I{} curl -s -o /dev/null -w '%{http_code}\\n' " + bearer()
+                        + url + " | sort | uniq -c | tr -s ' '"))
                 .isEqualTo(" 200 200\n");
     }
 
     @Test
-    void whatIsNotHttpIsRefusedAndHarmsNobody() {
+    void malformedHttpIsRejectedAndOtherRequestsContinue() {
         String port = Integer.toString(controlPort.getPort());
         String script = "import socket\n"
                 + "def say(b):\n"
@@ -158,7 +160,7 @@ class DoorTest {
     }
 
     @Test
-    void theDoorIsTheSameAfterTheServerCameBack() {
+    void controlPortKeepsItsAddressAfterARestart() {
         server.restart();
         api = server.api();
 
@@ -169,9 +171,9 @@ class DoorTest {
     }
 
     @Test
-    void aPausedSandboxStandsStillAndGoesOn() {
-        var heard = CompletableFuture.supplyAsync(
-                () -> longer("curl -s " + bearer() + controlPort + messages(session) + "?wait=60"));
+    void longPollSurvivesAPause() {
+        var received = CompletableFuture.supplyAsync(
+                () -> shWithLongTimeout("curl -s " + bearer() + controlPort + messages(session) + "?wait=60"));
         await().untilAsserted(
                         () -> assertThat(api.execute(session, "pgrep -c curl").string("stdout"))
                                 .isEqualTo("1\n"));
@@ -179,12 +181,12 @@ class DoorTest {
         api.post("/sandboxes/" + session + "/resume", "");
         api.post(messages(session), "{\"content\":\"thawed\"}");
 
-        assertThat(heard.join()).contains("thawed");
+        assertThat(received.join()).contains("thawed");
         assertThat(post("after").stdout()).endsWith(" 201");
     }
 
     @Test
-    void aSandboxWhoseDoorNobodyOpenedHasNone() {
+    void sandboxHasNoControlPortUntilItIsOpened() {
         String other = api.session();
 
         assertThat(api.execute(other, "curl -s http://127.0.0.1:" + controlPort.getPort() + "; echo $?")
@@ -192,10 +194,10 @@ class DoorTest {
                 .isEqualTo("7\n");
     }
 
-    private record Said(String stdout) {}
+    private record CurlOutput(String stdout) {}
 
-    private Said post(String text) {
-        return new Said(curl("-d '{\"event_type\":\"agent.message\",\"event_data\":{\"text\":\"" + text
+    private CurlOutput post(String text) {
+        return new CurlOutput(curl("-d '{\"event_type\":\"agent.message\",\"event_data\":{\"text\":\"" + text
                 + "\"}}' -H 'Content-Type: application/json' " + bearer() + controlPort + events(session)));
     }
 
@@ -211,8 +213,8 @@ class DoorTest {
         return api.execute(session, script).string("stdout");
     }
 
-    /// The same for what a busy machine takes its time for.
-    private String longer(String script) {
+    /// Runs a script with a longer timeout, for a busy host.
+    private String shWithLongTimeout(String script) {
         var body = BodyPublishers.ofString(Api.command(session, script, "\"timeout\":100"));
         return Api.send(api.request("/execute")
                         .timeout(Duration.ofSeconds(110))

@@ -21,12 +21,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Every open stream ends soon after its caller has lost the right to it, whatever gave the right.
+/// Every open stream ends soon after its caller loses access, for each kind of credential.
 @Timeout(120)
-class LostRightTest {
-    /// The server promises one second. A busy machine may add some, but less than the period of the server's own
-    /// repeated check, which must not be what ends a stream.
-    private static final Duration SOON = Duration.ofSeconds(10);
+class RevokedAccessTest {
+    /// The server promises one second. A busy host may add some, but less than the period of the server's repeated
+    /// check, which must not be the cause of the end.
+    private static final Duration MAX_DELAY = Duration.ofSeconds(10);
 
     private static final String BIG_FILE = "big";
     private static final long BIG_BYTES = 200L * 1024 * 1024;
@@ -53,8 +53,8 @@ class LostRightTest {
         owner.method("DELETE", "/threads/" + thread);
     }
 
-    /// Ways to get a right and to lose it.
-    private enum Opener {
+    /// Ways to gain and lose access.
+    private enum Credential {
         KEY,
         SESSION,
         MEMBER_REMOVED,
@@ -82,49 +82,49 @@ class LostRightTest {
         PREVIEW_TUNNEL;
 
         /// Some routes are for the owner alone, or stay open and show less.
-        boolean isFor(Opener opener) {
+        boolean accepts(Credential credential) {
             return switch (this) {
-                case EXECUTE, FEED -> opener.isOwner();
-                case FEED_SOCKET -> opener.isOwner() || opener == Opener.TOKEN;
-                case PREVIEW_ANSWER, PREVIEW_TUNNEL -> opener != Opener.SESSION;
+                case EXECUTE, FEED -> credential.isOwner();
+                case FEED_SOCKET -> credential.isOwner() || credential == Credential.TOKEN;
+                case PREVIEW_ANSWER, PREVIEW_TUNNEL -> credential != Credential.SESSION;
                 default -> true;
             };
         }
     }
 
     static Stream<Arguments> matrix() {
-        return Arrays.stream(Opener.values())
-                .flatMap(opener -> Arrays.stream(Kind.values())
-                        .filter(kind -> kind.isFor(opener))
-                        .map(kind -> Arguments.of(opener, kind)));
+        return Arrays.stream(Credential.values())
+                .flatMap(credential -> Arrays.stream(Kind.values())
+                        .filter(kind -> kind.accepts(credential))
+                        .map(kind -> Arguments.of(credential, kind)));
     }
 
     @ParameterizedTest
     @MethodSource("matrix")
-    void anOpenStreamEndsWhenItsRightIsLost(Opener opener, Kind kind) throws Exception {
-        var right = right(opener);
+    void openStreamEndsWhenAccessIsRevoked(Credential credential, Kind kind) throws Exception {
+        var access = access(credential);
 
-        try (var stream = stream(kind, right)) {
+        try (var stream = stream(kind, access)) {
             long before = System.nanoTime();
-            right.lose.run();
+            access.revoke.run();
             stream.awaitEnd();
 
-            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(SOON);
+            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(MAX_DELAY);
         }
     }
 
-    /// Headers that prove a right, and how it is lost.
-    private record Right(List<String> headers, Runnable lose) {
-        String credential() {
+    /// Headers that authenticate, and the action that revokes the access.
+    private record Access(List<String> headers, Runnable revoke) {
+        String secret() {
             return headers.getFirst().substring("Authorization: Bearer ".length());
         }
     }
 
-    private Right right(Opener opener) {
-        return switch (opener) {
+    private Access access(Credential credential) {
+        return switch (credential) {
             case KEY -> {
                 JsonFields key = key("owner");
-                yield new Right(
+                yield new Access(
                         List.of("Authorization: Bearer " + key.string("key")),
                         () -> check(admin.method("DELETE", "/admin/keys/" + key.string("key_id"))));
             }
@@ -135,24 +135,24 @@ class LostRightTest {
                 String path = "/threads/" + thread + "/sandbox";
                 JsonFields token = owner.post(path, "{\"scopes\":[\"fs:ro\",\"shell\",\"process\"]}")
                         .json();
-                yield new Right(
+                yield new Access(
                         List.of("Authorization: Bearer " + token.string("token")),
                         () -> check(owner.post(path + "/revoke", "{\"jti\":\"" + token.string("jti") + "\"}")));
             }
         };
     }
 
-    private Right session(String key) {
-        String ours = SERVER.get().uri().toString();
-        var signedIn = Api.send(browser("/console/session", ours)
+    private Access session(String key) {
+        String ownOrigin = SERVER.get().uri().toString();
+        var signedIn = Api.send(browser("/console/session", ownOrigin)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString("{\"key\":\"" + key + "\"}")));
         check(signedIn);
         String cookie =
                 signedIn.headers().firstValue("Set-Cookie").orElseThrow().split(";")[0];
-        return new Right(
-                List.of("Cookie: " + cookie, "Origin: " + ours),
-                () -> check(Api.send(browser("/console/session", ours)
+        return new Access(
+                List.of("Cookie: " + cookie, "Origin: " + ownOrigin),
+                () -> check(Api.send(browser("/console/session", ownOrigin)
                         .header("Cookie", cookie)
                         .DELETE())));
     }
@@ -161,9 +161,9 @@ class LostRightTest {
         return HttpRequest.newBuilder(SERVER.get().uri().resolve(path)).header("Origin", origin);
     }
 
-    private Right member(Runnable lose) {
+    private Access member(Runnable revoke) {
         invite("fs:ro\",\"shell\",\"process");
-        return new Right(List.of("Authorization: Bearer " + key("guest").string("key")), lose);
+        return new Access(List.of("Authorization: Bearer " + key("guest").string("key")), revoke);
     }
 
     private void invite(String scopes) {
@@ -178,35 +178,36 @@ class LostRightTest {
         assertThat(answer.status()).as(answer.text()).isLessThan(300);
     }
 
-    /// Something that stays open until the server ends it.
-    private interface Open extends AutoCloseable {
+    /// A connection that stays open until the server ends it.
+    private interface OpenStream extends AutoCloseable {
         void awaitEnd() throws IOException;
 
         @Override
         void close() throws IOException;
     }
 
-    private Open stream(Kind kind, Right right) throws IOException {
+    private OpenStream stream(Kind kind, Access access) throws IOException {
         String data = "/sandboxes/" + sandbox;
         String api = "/api/v1/sandboxes/" + sandbox;
         return switch (kind) {
-            case EXEC -> running(http("POST", data + "/exec", right, WAIT.formatted("")));
-            case EXEC_STREAM -> begun(http("POST", data + "/exec", lines(right), WAIT.formatted("")));
+            case EXEC -> whenRunning(http("POST", data + "/exec", access, WAIT.formatted("")));
+            case EXEC_STREAM -> whenStarted(http("POST", data + "/exec", lines(access), WAIT.formatted("")));
             case EXECUTE ->
-                running(http("POST", "/execute", right, WAIT.formatted(",\"session_id\":\"" + sandbox + "\"")));
-            case PROCESS_OUTPUT -> begun(http("GET", data + "/processes/" + detached() + "/output", lines(right), ""));
+                whenRunning(http("POST", "/execute", access, WAIT.formatted(",\"session_id\":\"" + sandbox + "\"")));
+            case PROCESS_OUTPUT ->
+                whenStarted(http("GET", data + "/processes/" + startDetached() + "/output", lines(access), ""));
             case DOWNLOAD -> {
                 owner.execute(sandbox, "truncate -s " + BIG_BYTES + " " + BIG_FILE);
-                yield begun(http("GET", data + "/files/" + BIG_FILE, right, ""));
+                yield whenStarted(http("GET", data + "/files/" + BIG_FILE, access, ""));
             }
-            case EVENT_STREAM -> begun(http("GET", api + "/events", lines(right), ""));
-            case FEED -> begun(http("GET", "/api/v1/events", lines(right), ""));
-            case LONG_POLL -> http("GET", api + "/messages?wait=60", right, "");
-            case SHELL_SOCKET -> socket(data + "/shell", right, "auth_ok");
-            case EVENT_SOCKET -> socket("/ws/sandboxes/" + sandbox, right, "connected");
-            case FEED_SOCKET -> socket("/api/v1/ws/events", right, "connected");
-            case PREVIEW_ANSWER -> begun(http("GET", program().prefix() + "/events", right, ""));
-            case PREVIEW_TUNNEL -> begun(http("GET", program().prefix() + "/raw", tunnel(right), ""));
+            case EVENT_STREAM -> whenStarted(http("GET", api + "/events", lines(access), ""));
+            case FEED -> whenStarted(http("GET", "/api/v1/events", lines(access), ""));
+            case LONG_POLL -> http("GET", api + "/messages?wait=60", access, "");
+            case SHELL_SOCKET -> socket(data + "/shell", access, "auth_ok");
+            case EVENT_SOCKET -> socket("/ws/sandboxes/" + sandbox, access, "connected");
+            case FEED_SOCKET -> socket("/api/v1/ws/events", access, "connected");
+            case PREVIEW_ANSWER -> whenStarted(http("GET", program().prefix() + "/events", access, ""));
+            case PREVIEW_TUNNEL -> whenStarted(http("GET", program().prefix() + "/raw", tunnel(access), ""));
         };
     }
 
@@ -214,26 +215,26 @@ class LostRightTest {
         return Program.start(SERVER.get(), sandbox, "program.py", "python3 program.py");
     }
 
-    private String detached() {
+    private String startDetached() {
         return owner.post("/sandboxes/" + sandbox + "/exec", WAIT.formatted(",\"detach\":true"))
                 .json()
                 .string("process_id");
     }
 
-    private static Right lines(Right right) {
-        return with(right, "Accept: application/x-ndjson");
+    private static Access lines(Access access) {
+        return with(access, "Accept: application/x-ndjson");
     }
 
-    private static Right tunnel(Right right) {
-        return with(right, "Connection: Upgrade", "Upgrade: raw");
+    private static Access tunnel(Access access) {
+        return with(access, "Connection: Upgrade", "Upgrade: raw");
     }
 
-    private static Right with(Right right, String... headers) {
-        return new Right(
-                Stream.concat(right.headers.stream(), Stream.of(headers)).toList(), right.lose);
+    private static Access with(Access access, String... headers) {
+        return new Access(
+                Stream.concat(access.headers.stream(), Stream.of(headers)).toList(), access.revoke);
     }
 
-    private Answer running(Answer answer) {
+    private Answer whenRunning(Answer answer) {
         awaitRunning();
         return answer;
     }
@@ -243,25 +244,25 @@ class LostRightTest {
                 owner.get("/sandboxes/" + sandbox + "/processes").text().contains("sleep 300"));
     }
 
-    private static Answer begun(Answer answer) throws IOException {
+    private static Answer whenStarted(Answer answer) throws IOException {
         answer.awaitHead();
         return answer;
     }
 
-    private static Answer http(String method, String path, Right right, String body) throws IOException {
+    private static Answer http(String method, String path, Access access, String body) throws IOException {
         var server = SERVER.get().uri();
         var socket = new Socket(server.getHost(), server.getPort());
         socket.setSoTimeout(60_000);
         String type = body.isEmpty() ? "" : "Content-Type: application/json\r\n";
         String request = method + " " + path + " HTTP/1.1\r\nHost: " + server.getAuthority() + "\r\n"
-                + String.join("\r\n", right.headers) + "\r\n" + type + "Content-Length: " + body.length() + "\r\n\r\n"
+                + String.join("\r\n", access.headers) + "\r\n" + type + "Content-Length: " + body.length() + "\r\n\r\n"
                 + body;
         socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
         return new Answer(socket);
     }
 
-    /// An answer as bytes on a connection.
-    private record Answer(Socket socket) implements Open {
+    /// A response as bytes on a connection.
+    private record Answer(Socket socket) implements OpenStream {
         void awaitHead() throws IOException {
             var head = new StringBuilder();
             while (head.indexOf("\r\n\r\n") < 0) {
@@ -272,7 +273,7 @@ class LostRightTest {
             assertThat(head.substring(9, 12)).isIn("200", "101");
         }
 
-        /// A connection that ends, or an answer that the server completed with a reason.
+        /// Waits for the end of the connection, or for a response that the server completed with a reason.
         @Override
         public void awaitEnd() throws IOException {
             byte[] buffer = new byte[64 * 1024];
@@ -300,17 +301,17 @@ class LostRightTest {
         }
     }
 
-    private static Open socket(String path, Right right, String greeting) {
-        boolean isBrowser = right.headers.getFirst().startsWith("Cookie");
+    private static OpenStream socket(String path, Access access, String greeting) {
+        boolean isBrowser = access.headers.getFirst().startsWith("Cookie");
         String[] headers = isBrowser
-                ? right.headers.stream()
+                ? access.headers.stream()
                         .flatMap(header -> Stream.of(header.split(": ", 2)))
                         .toArray(String[]::new)
                 : new String[0];
         var client = ShellClient.open(SERVER.get().uri(), path, ShellClient.Reading.ALWAYS, headers);
-        var greeted = isBrowser ? client.send("{\"type\":\"auth\"}") : client.auth(right.credential(), "");
-        greeted.await(greeting);
-        return new Open() {
+        var authenticated = isBrowser ? client.send("{\"type\":\"auth\"}") : client.auth(access.secret(), "");
+        authenticated.await(greeting);
+        return new OpenStream() {
             @Override
             public void awaitEnd() {
                 assertThat(client.awaitClose()).isIn(4401, 4403, 4404);

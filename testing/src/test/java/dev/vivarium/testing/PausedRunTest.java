@@ -13,16 +13,16 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// Runs on a provider that cannot freeze: their workers hold the agents.
-class HeldRunTest {
-    private static final String OFTEN = "\"env\":{\"HEARTBEAT_SECONDS\":\"0.1\"}";
+/// Runs on a provider that cannot freeze sandboxes: the worker pauses the agent.
+class PausedRunTest {
+    private static final String FREQUENT_HEARTBEATS = "\"env\":{\"HEARTBEAT_SECONDS\":\"0.1\"}";
     private static final String STEPS = "until [ -e enough ]; do echo step; sleep 0.05; done";
 
     private static TestServer server;
 
     @BeforeAll
     static void start() {
-        server = TestServer.start(HeldRunTest::open, "--rate-limits", "off");
+        server = TestServer.start(PausedRunTest::open, "--rate-limits", "off");
     }
 
     @AfterAll
@@ -30,21 +30,21 @@ class HeldRunTest {
         server.close();
     }
 
-    /// A real provider that says it cannot.
+    /// Opens a real provider that reports no support for freezing.
     private static Provider open(Path home, GuestPrograms programs) {
         Provider real = ProcessProvider.open(home, programs);
         return (Provider) Proxy.newProxyInstance(
-                HeldRunTest.class.getClassLoader(), new Class<?>[] {Provider.class}, (self, method, arguments) -> {
+                PausedRunTest.class.getClassLoader(), new Class<?>[] {Provider.class}, (self, method, arguments) -> {
                     if (method.getName().equals("capabilities")) {
-                        Capabilities its = real.capabilities();
+                        Capabilities supported = real.capabilities();
                         return new Capabilities(
-                                its.isolation(),
-                                its.diskLimit(),
-                                its.snapshots(),
-                                its.cgroups(),
-                                its.isolates(),
+                                supported.isolation(),
+                                supported.diskLimit(),
+                                supported.snapshots(),
+                                supported.cgroups(),
+                                supported.isolates(),
                                 false,
-                                its.limits());
+                                supported.limits());
                     }
                     try {
                         return method.invoke(real, arguments);
@@ -55,9 +55,10 @@ class HeldRunTest {
     }
 
     @Test
-    void aRunThatIsHeldWhileItAsksIsHeldUntilSomebodyLetsItGo() {
-        String ask = "echo '{\"type\":\"review\",\"id\":\"r\",\"reason\":\"r\",\"description\":\"d\"}'; read answer; ";
-        var run = AgentRun.of(server, "read task; " + ask + STEPS, OFTEN);
+    void runPausedDuringAReviewStaysPausedUntilResumed() {
+        String requestReview =
+                "echo '{\"type\":\"review\",\"id\":\"r\",\"reason\":\"r\",\"description\":\"d\"}'; read answer; ";
+        var run = AgentRun.of(server, "read task; " + requestReview + STEPS, FREQUENT_HEARTBEATS);
         run.awaitStatus("paused");
         var paused = server.api().method("POST", run.path() + "/pause");
         assertThat(paused.status()).isEqualTo(200);
@@ -74,20 +75,20 @@ class HeldRunTest {
         assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
         assertThat(server.api().method("POST", run.path() + "/resume").status()).isEqualTo(200);
         run.awaitEvent("agent.resumed");
-        enough(run);
+        endSteps(run);
         run.awaitStatus("completed");
     }
 
     @Test
-    void aWatcherHoldsARunAsTheRouteDoes() {
-        var run = AgentRun.of(server, STEPS, OFTEN);
+    void watcherPausesAndResumesARun() {
+        var run = AgentRun.of(server, STEPS, FREQUENT_HEARTBEATS);
         run.awaitEvent("agent.output");
         String socket = "/ws/sandboxes/" + run.id() + "?token=" + server.adminKey() + "&event_types=agent.paused";
         try (var watcher = ShellClient.open(server.uri(), socket, ShellClient.Reading.ALWAYS)) {
             watcher.send("{\"type\":\"command\",\"command\":\"pause\"}");
             assertThat(watcher.await("event").string("event_type")).isEqualTo("agent.paused");
             assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
-            enough(run);
+            endSteps(run);
             assertThat(run.sandbox().string("status")).isEqualTo("paused");
             watcher.send("{\"type\":\"command\",\"command\":\"resume\"}");
             run.awaitStatus("completed");
@@ -95,15 +96,15 @@ class HeldRunTest {
     }
 
     @Test
-    void theRouteOfTheSandboxHoldsARunAsTheRouteOfTheRunDoes() {
-        var run = AgentRun.of(server, STEPS, OFTEN);
+    void sandboxRoutePausesAndResumesARun() {
+        var run = AgentRun.of(server, STEPS, FREQUENT_HEARTBEATS);
         run.awaitEvent("agent.output");
 
         var paused = server.api().method("POST", "/sandboxes/" + run.id() + "/pause");
         assertThat(paused.status()).isEqualTo(200);
         run.awaitEvent("agent.paused");
         assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
-        enough(run);
+        endSteps(run);
         assertThat(run.sandbox().string("status")).isEqualTo("paused");
 
         var resumed = server.api().method("POST", "/sandboxes/" + run.id() + "/resume");
@@ -112,16 +113,16 @@ class HeldRunTest {
         run.awaitStatus("completed");
     }
 
-    /// The agent makes its steps until it is told.
-    private static void enough(AgentRun run) {
+    /// Ends the steps of the agent.
+    private static void endSteps(AgentRun run) {
         assertThat(server.api().execute(run.id(), "touch enough").integer("exit_code"))
                 .isZero();
     }
 
     @Test
     void aSandboxWithoutAnAgentCannotBePaused() {
-        var answer =
-                server.api().method("POST", AgentRun.ALL + "/" + server.api().session() + "/pause");
+        var answer = server.api()
+                .method("POST", AgentRun.SANDBOXES + "/" + server.api().session() + "/pause");
 
         assertThat(answer.status()).isEqualTo(501);
         assertThat(answer.json().string("detail")).contains("cannot freeze");

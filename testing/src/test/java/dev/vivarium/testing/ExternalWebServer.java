@@ -19,16 +19,16 @@ import java.util.concurrent.Executors;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/// The world outside, on the loopback of this machine: one web server in the clear and one with TLS, which answer
-/// alike. Its certificate is good for `good.test`, `api.test` and `git.test`.
-final class OutsideWeb implements AutoCloseable {
+/// External web servers on the loopback address, one with HTTP and one with HTTPS, that answer alike. The certificate
+/// is valid for `good.test`, `api.test` and `git.test`.
+final class ExternalWebServer implements AutoCloseable {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
     private final HttpServer plain;
     private final HttpsServer secure;
     private final Path certificate;
 
-    OutsideWeb(Path directory) throws IOException {
+    ExternalWebServer(Path directory) throws IOException {
         Path keys = directory.resolve("outside.p12");
         certificate = directory.resolve("outside.pem");
         keytool(keys, "-genkeypair", "-keyalg", "EC", "-dname", "CN=outside", "-validity", "30");
@@ -43,22 +43,22 @@ final class OutsideWeb implements AutoCloseable {
         }
     }
 
-    OutsideWeb on(String path, HttpHandler handler) {
+    ExternalWebServer on(String path, HttpHandler handler) {
         plain.createContext(path, handler);
         secure.createContext(path, handler);
         return this;
     }
 
-    /// Shows the headers of a request.
+    /// Responds with the headers of the request.
     static void echo(HttpExchange exchange) throws IOException {
         var text = new StringBuilder(exchange.getRequestMethod() + "\n");
         exchange.getRequestHeaders()
                 .forEach((name, values) -> values.forEach(
                         value -> text.append(name).append(": ").append(value).append('\n')));
-        answer(exchange, text.toString().getBytes(StandardCharsets.UTF_8));
+        respond(exchange, text.toString().getBytes(StandardCharsets.UTF_8));
     }
 
-    static void answer(HttpExchange exchange, byte[] body) throws IOException {
+    static void respond(HttpExchange exchange, byte[] body) throws IOException {
         try (exchange) {
             exchange.getRequestBody().readAllBytes();
             exchange.sendResponseHeaders(200, body.length == 0 ? -1 : body.length);
@@ -74,7 +74,7 @@ final class OutsideWeb implements AutoCloseable {
         return secure.getAddress().getPort();
     }
 
-    /// What a client must trust, as PEM.
+    /// Certificate that a client must trust, as PEM.
     Path certificate() {
         return certificate;
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class HangUpTest {
+class ClientDisconnectTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with();
 
@@ -21,7 +21,7 @@ class HangUpTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aCommandWhoseResultNobodyWaitsForIsKilled(boolean reset) throws IOException {
+    void disconnectKillsTheCommand(boolean reset) throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
             client.send(post("/execute", Api.command(session, "exec sleep 1000", "\"timeout\": 600"), ""));
             await().until(() -> processes() == 1);
@@ -34,7 +34,7 @@ class HangUpTest {
     }
 
     @Test
-    void aClientThatSendsNothingMoreStillGetsAnAnswer() throws IOException {
+    void halfClosedClientStillReceivesTheResponse() throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
             client.send(post("/execute", Api.command(session, "echo hello"), "Connection: close\r\n"));
             client.finish();
@@ -44,7 +44,7 @@ class HangUpTest {
     }
 
     @Test
-    void aClientThatSendsNothingMoreStillGetsItsStream() throws IOException {
+    void halfClosedClientStillReceivesTheStream() throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
             String headers = "Accept: text/event-stream\r\nConnection: close\r\n";
             client.send(post("/execute", Api.command(session, "echo one; sleep 3; echo two"), headers));
@@ -55,7 +55,7 @@ class HangUpTest {
     }
 
     @Test
-    void requestsInOneGoAreAnsweredInOrderThoughTheFirstIsSlow() throws IOException {
+    void pipelinedRequestsAreAnsweredInOrder() throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
             client.send(post("/execute", Api.command(session, "sleep 2; echo first"), "")
                     + post("/execute", Api.command(session, "echo second"), "Connection: close\r\n"));
@@ -69,7 +69,7 @@ class HangUpTest {
     }
 
     @Test
-    void aRequestThatComesWhileTheFirstIsServedIsAnswered() throws IOException {
+    void requestSentDuringAnotherIsAnswered() throws IOException {
         try (var client = new RawClient(SERVER.get().uri())) {
             client.send(post("/execute", Api.command(session, "touch started; sleep 2; echo first"), ""));
             await().until(() -> api.execute(session, "ls").string("stdout").contains("started"));

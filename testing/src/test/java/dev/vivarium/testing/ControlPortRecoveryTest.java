@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What a worker has to say reaches the log through its door although the server is killed under it: all of it, in
-/// order, once. Needs root.
+/// Output of a worker through its control port while the server is killed: the log receives all lines, in order and
+/// once. Needs root.
 @Tag("root")
 @Timeout(290)
-class KilledDoorTest {
+class ControlPortRecoveryTest {
     private Path home;
 
     @BeforeEach
@@ -35,21 +35,21 @@ class KilledDoorTest {
     }
 
     @Test
-    void aWorkerGoesOnThroughTheSameDoorWhenTheServerIsKilled() {
+    void workerOutputSurvivesServerKills() {
         String sandbox;
         try (var server = start()) {
             sandbox = spawn(server.api());
             awaitMoreThan(0, server.api(), sandbox);
         }
-        int heard = 0;
+        int received = 0;
         for (int i = 0; i < 2; i++) {
             try (var server = start()) {
-                heard = lines(server.api(), sandbox).size();
-                awaitMoreThan(heard, server.api(), sandbox);
+                received = lines(server.api(), sandbox).size();
+                awaitMoreThan(received, server.api(), sandbox);
             }
         }
         try (var server = start()) {
-            awaitMoreThan(heard, server.api(), sandbox);
+            awaitMoreThan(received, server.api(), sandbox);
             List<String> lines = lines(server.api(), sandbox);
             assertThat(lines)
                     .containsExactlyElementsOf(IntStream.rangeClosed(1, lines.size())
@@ -71,7 +71,7 @@ class KilledDoorTest {
         await().untilAsserted(() -> assertThat(lines(api, sandbox)).hasSizeGreaterThan(count + 3));
     }
 
-    /// What the program has said, as the log has it. The last line may still be on its way.
+    /// Complete lines of the program's output in the log. The last line may still be incomplete.
     private static List<String> lines(Api api, String sandbox) {
         String text = api
                 .get("/api/v1/sandboxes/" + sandbox + "/events?type=agent.output&limit=1000")

@@ -6,12 +6,13 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.core.store.Db;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of things that a server had half done when it died. The store is as it was at that moment.
-class HalfDoneTest {
+/// Recovery from operations that a killed server left incomplete. Each test changes the store to the state at that
+/// moment.
+class CrashRecoveryTest {
     private static final String LISTENER = "read task; echo ready; read message; echo \"heard $message\"";
 
     @Test
-    void aWorkerThatWasStartedAndNotWrittenDownIsFoundAgain() {
+    void startedWorkerThatWasNotRecordedIsRecovered() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(server, LISTENER);
             run.awaitEvent("agent.output");
@@ -29,7 +30,7 @@ class HalfDoneTest {
     }
 
     @Test
-    void aWorkerThatWasNamedAndNeverStartedIsARunThatFailed() {
+    void recordedWorkerThatNeverStartedFailsItsRun() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(server, "exec sleep 1000");
             run.awaitEvent("agent.started");
@@ -43,26 +44,27 @@ class HalfDoneTest {
     }
 
     @Test
-    void anEndThatWasStoredAndNotToldIsToldOnce() {
+    void pendingTerminatedEventIsPublishedOnce() {
         try (var server = TestServer.start()) {
-            // The newest are told first: when this is, so is the other.
+            // The server publishes the newest pending events first, so the event of the other sandbox precedes that of
+            // the marker.
             String marker = server.api().session();
             end(server, marker);
             String sandbox = server.api().session();
             end(server, sandbox);
-            String forget = "delete from sandbox_events where event_type = 'sandbox.terminated'";
-            server.restart(store -> change(store, forget));
+            String deleteEvents = "delete from sandbox_events where event_type = 'sandbox.terminated'";
+            server.restart(store -> change(store, deleteEvents));
             awaitEnd(server, marker);
             assertThat(ends(server, sandbox)).isEqualTo(1);
 
-            server.restart(store -> change(store, forget + " and sandbox_id = '" + marker + "'"));
+            server.restart(store -> change(store, deleteEvents + " and sandbox_id = '" + marker + "'"));
             awaitEnd(server, marker);
             assertThat(ends(server, sandbox)).isEqualTo(1);
         }
     }
 
     private static void end(TestServer server, String sandbox) {
-        server.api().method("DELETE", AgentRun.ALL + "/" + sandbox);
+        server.api().method("DELETE", AgentRun.SANDBOXES + "/" + sandbox);
         awaitEnd(server, sandbox);
     }
 
@@ -71,7 +73,7 @@ class HalfDoneTest {
     }
 
     private static int ends(TestServer server, String sandbox) {
-        var events = server.api().get(AgentRun.ALL + "/" + sandbox + "/events?type=sandbox.terminated");
+        var events = server.api().get(AgentRun.SANDBOXES + "/" + sandbox + "/events?type=sandbox.terminated");
         return events.json().objects("events").size();
     }
 

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.vivarium.model.SandboxId;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of runs when servers stop, budgets are spent and people intervene.
-class RunLifeTest {
-    /// Waits for a message and says it.
+/// Lifecycle of runs: server restarts, budgets and killed workers.
+class RunLifecycleTest {
+    /// Waits for a message and prints it.
     private static final String LISTENER = "read task; echo ready; read message; echo \"heard $message\"";
 
     @Test
-    void aRunGoesOnThroughARestartOfTheServer() {
+    void runSurvivesAServerRestart() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(server, LISTENER);
             run.awaitEvent("agent.output");
@@ -26,7 +26,7 @@ class RunLifeTest {
     }
 
     @Test
-    void aRunThatEndedWhileNoServerLookedIsWrittenDown() {
+    void runThatEndsDuringARestartIsRecorded() {
         try (var server = TestServer.start()) {
             var done = AgentRun.of(server, "sleep 1; exit 9", "\"env\":{\"DRAIN_SECONDS\":\"1\"}");
             done.awaitEvent("agent.started");
@@ -38,7 +38,7 @@ class RunLifeTest {
     }
 
     @Test
-    void aBudgetThatIsSpentStopsTheRun() {
+    void spentBudgetStopsTheRun() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(
                     server,
@@ -57,7 +57,7 @@ class RunLifeTest {
     }
 
     @Test
-    void anAgentThatWillNotStopIsKilled() {
+    void agentThatIgnoresSignalsIsKilled() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(
                     server,
@@ -81,7 +81,7 @@ class RunLifeTest {
     }
 
     @Test
-    void aWorkerThatIsKilledIsARunThatFailed() {
+    void killedWorkerFailsTheRun() {
         try (var server = TestServer.start()) {
             var run = AgentRun.of(server, "exec sleep 1000");
             run.awaitEvent("agent.started");

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// What workers say, to the letter.
-class WorkerWordsTest {
+/// Validation and normalization of worker reports.
+class WorkerReportsTest {
     private static final String DONE = "{\"status\":\"completed\",\"summary\":\"s\",\"files_changed\":[]}";
 
     @RegisterExtension
@@ -28,9 +28,9 @@ class WorkerWordsTest {
     }
 
     @Test
-    void whatAWorkerMeasuresIsShownWithItsRun() {
+    void workerMetricsAreShownWithTheRun() {
         var other = AgentRun.of(SERVER.get(), "exec sleep 1000", "\"env\":{\"HEARTBEAT_SECONDS\":\"1000\"}");
-        // Its own first one, after which there is none for long.
+        // Waits for the worker's first heartbeat. The next heartbeat follows after 1000 seconds.
         await().until(() -> other.run().optionalTime("last_heartbeat").isPresent());
         var answer = other.worker()
                 .post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"cpu_percent\":4.5,\"memory_mb\":512}"));
@@ -39,13 +39,13 @@ class WorkerWordsTest {
         var metrics = other.run().object("metrics");
         assertThat(metrics.number("cpu_percent")).isEqualTo(4.5);
         assertThat(metrics.integer("memory_mb")).isEqualTo(512);
-        var much = other.worker()
+        var tooLong = other.worker()
                 .post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"a\":\"" + "x".repeat(5000) + "\"}"));
-        assertThat(much.status()).isEqualTo(422);
-        assertThat(much.json().string("field")).isEqualTo("metrics");
-        var endless = other.worker().post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"load\":1e999}"));
-        assertThat(endless.status()).isEqualTo(422);
-        assertThat(endless.json().string("field")).isEqualTo("metrics.load");
+        assertThat(tooLong.status()).isEqualTo(422);
+        assertThat(tooLong.json().string("field")).isEqualTo("metrics");
+        var outOfRange = other.worker().post("/api/v1/sandbox/heartbeat", heartbeat(other, "{\"load\":1e999}"));
+        assertThat(outOfRange.status()).isEqualTo(422);
+        assertThat(outOfRange.json().string("field")).isEqualTo("metrics.load");
     }
 
     private static String heartbeat(AgentRun run, String metrics) {
@@ -53,25 +53,26 @@ class WorkerWordsTest {
     }
 
     @Test
-    void aWorkerWhoseQuestionIsOpenIsToAwaitTheReview() {
-        var asking = AgentRun.of(SERVER.get(), "exec sleep 1000");
-        asking.awaitEvent("agent.started");
-        String id = post(asking, "review", "{\"reason\":\"r\",\"description\":\"d\",\"blocking\":false}")
+    void resultsWithAnOpenReviewAskTheWorkerToAwaitIt() {
+        var reviewing = AgentRun.of(SERVER.get(), "exec sleep 1000");
+        reviewing.awaitEvent("agent.started");
+        String id = post(reviewing, "review", "{\"reason\":\"r\",\"description\":\"d\",\"blocking\":false}")
                 .json()
                 .string("review_id");
 
-        assertThat(post(asking, "results", DONE).json().string("next_action")).isEqualTo("await_review");
-        assertThat(post(asking, "results", DONE.replace("completed", "failed"))
+        assertThat(post(reviewing, "results", DONE).json().string("next_action"))
+                .isEqualTo("await_review");
+        assertThat(post(reviewing, "results", DONE.replace("completed", "failed"))
                         .json()
                         .optionalString("next_action"))
                 .isEmpty();
-        SERVER.api().post(asking.path() + "/reviews/" + id, "{\"decision\":\"approve\"}");
-        assertThat(post(asking, "results", DONE).json().optionalString("next_action"))
+        SERVER.api().post(reviewing.path() + "/reviews/" + id, "{\"decision\":\"approve\"}");
+        assertThat(post(reviewing, "results", DONE).json().optionalString("next_action"))
                 .isEmpty();
     }
 
     @Test
-    void detailsThatDoNotFitAreNamedAsTheyWereSent() {
+    void oversizedDetailsAreNamedInTheError() {
         String details = "{\"a\":\"" + "x".repeat(99 * 1024) + "\"}";
         var answer = post(
                 run,
@@ -83,7 +84,7 @@ class WorkerWordsTest {
     }
 
     @Test
-    void controlCharactersAreTakenOutOfResultsToo() {
+    void controlCharactersAreRemovedFromResults() {
         post(
                 run,
                 "results",
@@ -111,17 +112,17 @@ class WorkerWordsTest {
                 "results|{'status':'completed','summary':'s','files_changed':[{'n':-1e999}]}|files_changed[0].n",
                 "review|{'reason':'x','description':'y','context':{'a':1e999}}|context.a",
             })
-    void whatCannotBeKeptIsRefusedByItsPlace(String what, String body, String field) {
-        var answer = post(run, what, halved(body));
+    void invalidValueIsRejectedWithItsJsonPath(String route, String body, String field) {
+        var answer = post(run, route, withLoneSurrogate(body));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.json().string("field")).isEqualTo(field);
     }
 
     @Test
-    void halfACharacterInAnEventIsRefusedWhoeverSendsIt() {
+    void loneSurrogateInAnEventIsRejected() {
         String events = run.path() + "/events";
-        String event = halved("{'event_type':'agent.x','event_data':{'a':{'b':'HALF'}}}");
+        String event = withLoneSurrogate("{'event_type':'agent.x','event_data':{'a':{'b':'HALF'}}}");
 
         for (Api api : new Api[] {worker, SERVER.api()}) {
             var answer = api.post(events, event);
@@ -132,19 +133,19 @@ class WorkerWordsTest {
         }
         var spawned = SERVER.api()
                 .post(
-                        AgentRun.ALL,
+                        AgentRun.SANDBOXES,
                         AgentRun.body("true", "")
                                 .replace("\"title\":\"a task\"", "\"title\":\"t\",\"context\":{\"a\":\"\\udc00\"}"));
         assertThat(spawned.status()).as(spawned.text()).isEqualTo(422);
         assertThat(spawned.json().string("field")).isEqualTo("task.context.a");
     }
 
-    private static String halved(String body) {
+    private static String withLoneSurrogate(String body) {
         return body.replace('\'', '"').replace("HALF", "\\ud800");
     }
 
-    private static Api.Answer post(AgentRun run, String what, String json) {
-        String method = what.equals("status") ? "PATCH" : "POST";
-        return send(run.worker(), method, "/api/v1/sandbox/task/" + run.task() + "/" + what, json, "");
+    private static Api.Answer post(AgentRun run, String route, String json) {
+        String method = route.equals("status") ? "PATCH" : "POST";
+        return send(run.worker(), method, "/api/v1/sandbox/task/" + run.task() + "/" + route, json, "");
     }
 }
