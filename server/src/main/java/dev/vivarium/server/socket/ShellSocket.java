@@ -60,12 +60,9 @@ final class ShellSocket implements SocketSession {
                 Viewer viewer = undo.add(shell(sandbox, auth, role)
                         .join(new Participant(user, role, socket.audit().now())));
                 auth.size().ifPresent(viewer::resize);
-                socket.audit()
-                        .did(
-                                caller,
-                                Kind.USED,
-                                SocketMessages.role(role) + " in "
-                                        + viewer.shell().id());
+                String detail =
+                        SocketMessages.role(role) + " in " + viewer.shell().id();
+                socket.audit().did(caller, Kind.USED, detail);
                 undo.keep();
                 return new ShellSocket(socket, telemetry, callers, caller, viewer, new OutputWindow(auth.window()));
             }
