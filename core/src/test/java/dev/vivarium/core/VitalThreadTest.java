@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class VitalThreadTest {
     @Test
-    void aLoopThatThrowsRunsAgain() throws Exception {
+    void throwingLoopIsRestarted() throws Exception {
         var runs = new AtomicInteger();
         Thread thread = VitalThread.start("test-again", () -> {
             if (runs.incrementAndGet() <= VitalThread.MOST_RESTARTS) {
@@ -24,7 +24,7 @@ class VitalThreadTest {
     }
 
     @Test
-    void aLoopThatThrowsAgainAndAgainEndsTheThreadForAllToSee() throws Exception {
+    void loopBeyondTheRestartLimitEndsItsThread() throws Exception {
         var uncaught = new ArrayList<Throwable>();
         Thread thread = VitalThread.unstarted("test-ends", () -> {
             throw new IllegalStateException("as the test wants it");
@@ -37,7 +37,7 @@ class VitalThreadTest {
     }
 
     @Test
-    void anErrorIsGivenToTheHandlerBeforeTheLoopRunsAgain() throws Exception {
+    void errorReachesTheHandlerBeforeTheRestart() throws Exception {
         List<Throwable> uncaught = Collections.synchronizedList(new ArrayList<>());
         var runs = new AtomicInteger();
         Thread thread = VitalThread.unstarted("test-error", () -> {
@@ -53,7 +53,7 @@ class VitalThreadTest {
     }
 
     @Test
-    void repeatedWorkThatThrowsIsDoneAgain() {
+    void throwingRepeatedTaskRunsAgain() {
         var runs = new CountDownLatch(2);
         Runnable work = VitalThread.repeating("test", () -> {
             runs.countDown();

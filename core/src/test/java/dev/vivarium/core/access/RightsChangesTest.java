@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class RightsChangesTest extends TokensFixture {
     @Test
-    void everyLossOfATokenIsPublished() {
+    void everyTokenRevocationIsPublished() {
         var published = published(tokens.changes());
         var issued = issue("shell");
 
@@ -24,7 +24,7 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void everyLossOfAKeyOrSessionIsPublished() {
+    void everyKeyRevocationAndSessionEndIsPublished() {
         var keys = Keys.open(db, home, Optional.empty(), clock);
         var sessions = new BrowserSessions(db, keys, clock);
         var published = published(keys.changes());
@@ -39,7 +39,7 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void everyChangeOfAnInvitationIsPublished() {
+    void everyMembershipChangeIsPublished() {
         var members = new Members(db, clock);
         var published = published(members.changes());
 
@@ -52,7 +52,7 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void aReplacedTokenEndsSoonAndItsSuccessorStandsForIt() {
+    void replacedTokenExpiresEarlyAndNamesItsSuccessor() {
         var first = issue("shell").grant();
         assertThat(tokens.end(first)).isEqualTo(first.expires());
         assertThat(tokens.successor(first)).isEmpty();
@@ -67,7 +67,7 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void aSuccessorThatExpiredOrLostItsKeyStandsForNothing() {
+    void expiredOrRotatedSuccessorIsNotReturned() {
         var first = issue("shell").grant();
         tokens.replace(first, wanted("shell"));
         pass(Duration.ofMinutes(16));

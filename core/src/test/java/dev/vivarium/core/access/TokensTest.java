@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TokensTest extends TokensFixture {
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aTokenSaysWhatItWasGivenFor(Tokens.Mode mode) {
+    void verifiedTokenReturnsItsGrant(Tokens.Mode mode) {
         reopen(mode);
         var issued = issue("fs:rw shell");
 
@@ -46,7 +46,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void theClaimsAreThoseOfTheProtocol() throws Exception {
+    void jwtContainsTheDocumentedClaims() throws Exception {
         var claims = SignedJWT.parse(issue("fs:rw").token()).getJWTClaimsSet();
 
         assertThat(claims.getClaims())
@@ -57,7 +57,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aTokenEndsOnTimeAndIsGoodForARefreshALittleLonger(Tokens.Mode mode) {
+    void tokenExpiresOnTimeAndCanBeRefreshedForThirtySeconds(Tokens.Mode mode) {
         reopen(mode);
         String token = issue("fs:ro").token();
         pass(Duration.ofSeconds(899));
@@ -73,7 +73,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aRevokedTokenIsDeadAtOnceAndAfterARestart(Tokens.Mode mode) {
+    void revokedTokenIsRejectedImmediatelyAndAfterARestart(Tokens.Mode mode) {
         reopen(mode);
         var dead = issue("fs:ro");
         var alive = issue("fs:ro");
@@ -87,7 +87,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void nobodyRevokesATokenOfAnotherSandbox() {
+    void revokingDoesNotAffectTokensOfAnotherSandbox() {
         var issued = issue("fs:ro");
 
         tokens.revoke(OTHER, issued.grant().jti());
@@ -96,7 +96,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void whatWasNarrowedFromATokenDiesWithIt() {
+    void revokingATokenRevokesItsNarrowedTokens() {
         var parent = issue("fs:rw");
         var child = tokens.issue(new TokenRequest(
                 ANNA,
@@ -115,7 +115,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aReplacedTokenGoesOnForHalfAMinute(Tokens.Mode mode) {
+    void replacedTokenIsValidForThirtySeconds(Tokens.Mode mode) {
         reopen(mode);
         var old = issue("fs:rw");
         var child = tokens.issue(new TokenRequest(
@@ -140,7 +140,7 @@ class TokensTest extends TokensFixture {
     /// The store forgets a refreshed token when it would have expired. A token narrowed from it and refreshed since
     /// may live longer.
     @Test
-    void aTokenThatWasReplacedAndThenRevokedStaysRevokedAfterARestart() {
+    void replacedAndRevokedTokenStaysRevokedAfterARestart() {
         var parent = issue("fs:rw").grant();
         var child = new Grant(
                 ANNA,
@@ -165,7 +165,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aRotationEndsEveryTokenOfThatSandboxOnly(Tokens.Mode mode) {
+    void rotationRevokesTheTokensOfOneSandboxOnly(Tokens.Mode mode) {
         reopen(mode);
         var mine = issue("fs:ro");
         // A verified token is cached. The rotation must remove it from the cache.
@@ -184,7 +184,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void theTokensOfASandboxEndWithIt(Tokens.Mode mode) {
+    void deletingASandboxRevokesItsTokens(Tokens.Mode mode) {
         reopen(mode);
         var issued = issue("fs:ro");
         tokens.verify(issued.token());
@@ -198,7 +198,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void tokensOutliveARestart() {
+    void tokensSurviveARestart() {
         String token = issue("fs:ro").token();
 
         reopen(Tokens.Mode.JWT);
@@ -207,7 +207,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void keysAreSealedAndTheMasterKeyIsForItsOwnUserAlone() throws Exception {
+    void signingKeysAreEncryptedAndOnlyTheOwnerCanReadTheMasterKey() throws Exception {
         issue("fs:ro");
         byte[] key = keys().find(BOX).orElseThrow().bytes();
 
@@ -224,7 +224,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void aKeyThatDoesNotOpenEndsItsTokensAndNothingElse() throws Exception {
+    void undecryptableSigningKeyInvalidatesOnlyItsTokens() throws Exception {
         String token = issue("fs:ro").token();
         Files.writeString(home.resolve("master.key"), "ab".repeat(32) + "\n");
 
@@ -236,7 +236,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "changeme", "00"})
-    void aMasterKeyThatIsNoneStopsTheStart(String text) throws Exception {
+    void malformedMasterKeyFailsTheStart(String text) throws Exception {
         Files.writeString(home.resolve("master.key"), text);
 
         assertThatThrownBy(() -> Tokens.open(db, home, Tokens.Mode.JWT, clock))
@@ -257,12 +257,12 @@ class TokensTest extends TokensFixture {
                 "e2b_0",
                 "\u20ac.\u20ac.\u20ac"
             })
-    void whatIsNoTokenIsRefused(String text) {
+    void malformedTokenIsRejected(String text) {
         refused(text);
     }
 
     @Test
-    void aChangedTokenIsRefused() {
+    void modifiedTokenIsRejected() {
         String[] parts = issue("fs:ro").token().split("\\.");
         String payload = new String(Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8);
         String wider = encode(payload.replace("fs:ro", "fs:rw"));
@@ -278,7 +278,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void theAlgorithmIsNeverTheTokensChoice() throws Exception {
+    void tokenCannotChooseItsAlgorithm() throws Exception {
         byte[] key = keyOf(BOX);
         var claims = claims(BOX);
         var none = new PlainJWT(claims).serialize();
@@ -300,7 +300,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void anyOtherHeaderIsRefusedEvenUnderTheRightKey() throws Exception {
+    void unexpectedHeaderIsRejectedEvenWithAValidSignature() throws Exception {
         byte[] key = keyOf(BOX);
         for (String name : List.of("jku", "x5u", "kid")) {
             var header = JWSHeader.parse(Map.of("alg", "HS256", "typ", "JWT", name, "http://localhost/../../dev/null"));
@@ -313,14 +313,14 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void aTokenUnderAnotherSandboxesKeyIsRefused() throws Exception {
+    void tokenSignedWithAnotherSandboxesKeyIsRejected() throws Exception {
         keyOf(BOX);
 
         refused(sign(header(), claims(BOX), new MACSigner(keyOf(OTHER))));
     }
 
     @Test
-    void claimsThatAreNotOursAreRefusedEvenUnderTheRightKey() throws Exception {
+    void unexpectedClaimsAreRejectedEvenWithAValidSignature() throws Exception {
         byte[] key = keyOf(BOX);
         var good = claims(BOX);
         Date future = Date.from(time.get().plusSeconds(300));
@@ -347,7 +347,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void hostileJsonIsRefusedWithoutHarm() {
+    void hostileJsonIsRejected() {
         String header = issue("fs:ro").token().split("\\.")[0];
         refused(header + "." + encode("[".repeat(3000)) + ".AAAA");
         refused(header + "." + encode("{\"a\":".repeat(1000)) + ".AAAA");
@@ -358,7 +358,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void noTokenIsInTheStoreOrInWhatIsShown() throws Exception {
+    void tokenIsNeitherStoredNorPrinted() throws Exception {
         reopen(Tokens.Mode.OPAQUE);
         var issued = issue("fs:rw");
         tokens.revoke(BOX, issued.grant().jti());

@@ -17,10 +17,10 @@ class CommandEventsTest {
     private final CommandEvents commandEvents = commandEvents(CommandEvents.Pace.COMMAND);
 
     @Test
-    void theFirstWordsGoAtOnceAndTheRestTogether() {
-        say("one");
-        say("two");
-        say("three");
+    void firstOutputIsPublishedImmediatelyAndTheRestTogether() {
+        print("one");
+        print("two");
+        print("three");
         assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"one\"}");
 
         commandEvents.left();
@@ -31,9 +31,9 @@ class CommandEventsTest {
     }
 
     @Test
-    void whatWasCollectedIsToldByTheBeatAndSilenceIsNot() {
-        say("one");
-        say("two");
+    void beatPublishesCollectedOutputOnly() {
+        print("one");
+        print("two");
 
         commandEvents.beat();
         assertThat(events).hasSize(1);
@@ -46,10 +46,10 @@ class CommandEventsTest {
     }
 
     @Test
-    void aFloodIsFoldedAndTheFoldingIsVisible() {
-        say("first");
-        say("x".repeat(100_000));
-        say("more");
+    void largeOutputIsFoldedAndTheFoldedBytesCounted() {
+        print("first");
+        print("x".repeat(100_000));
+        print("more");
         commandEvents.left();
 
         assertThat(events.get(1)).contains("\"folded_bytes\":" + (100_000 + 4 - 8 * 1024));
@@ -57,7 +57,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void aCharacterInTwoPiecesIsNotTorn() {
+    void characterSplitAcrossChunksStaysWhole() {
         byte[] euro = "€".getBytes(StandardCharsets.UTF_8);
         commandEvents.output(Stream.STDERR, new byte[] {euro[0], euro[1]});
         commandEvents.output(Stream.STDERR, new byte[] {euro[2]});
@@ -67,7 +67,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void itEndsOnce() {
+    void commandEndsOnce() {
         commandEvents.left();
         commandEvents.left();
 
@@ -75,12 +75,12 @@ class CommandEventsTest {
     }
 
     @Test
-    void anObjectOfOursIsJsonWhateverItSays() {
+    void eventDataEscapesJson() {
         assertThat(EventData.of("a\"b", "\\ \n \u0001 €\ud83d").with("n", 1).text())
                 .isEqualTo("{\"a\\\"b\":\"\\\\ \\n \\u0001 €\\ud83d\",\"n\":1}");
     }
 
-    private void say(String text) {
+    private void print(String text) {
         commandEvents.output(Stream.STDOUT, text.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -94,7 +94,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void aTerminalIsToldByTheBeatAlone() {
+    void terminalOutputIsPublishedOnlyByTheBeat() {
         var shell = commandEvents(CommandEvents.Pace.TERMINAL);
         shell.output(Stream.STDOUT, bytes("$ ls"));
         assertThat(events).isEmpty();
@@ -104,12 +104,12 @@ class CommandEventsTest {
     }
 
     @Test
-    void whatAnEarlierServerToldIsNotToldAgain() {
+    void publishedOutputIsNotPublishedAgainAfterARestart() {
         var place = new CommandEvents.Bookmark(new CommandStarted.Place(10, 0), new CommandStarted.Place(13, 0));
-        var found = commandEvents(CommandEvents.Pace.COMMAND).continued(place);
-        found.output(Stream.STDOUT, bytes("ab"));
-        found.output(Stream.STDOUT, bytes("cde"));
-        found.lost();
+        var continued = commandEvents(CommandEvents.Pace.COMMAND).continued(place);
+        continued.output(Stream.STDOUT, bytes("ab"));
+        continued.output(Stream.STDOUT, bytes("cde"));
+        continued.lost();
 
         assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"de\",\"stdout_end\":15}", "over");
     }

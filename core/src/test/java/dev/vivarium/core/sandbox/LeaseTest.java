@@ -13,12 +13,12 @@ class LeaseTest {
     private static final Duration LIFE = Duration.ofHours(2);
 
     private Instant day = START;
-    private long nanos = Long.MAX_VALUE - 1000; // So that the count wraps round during the tests.
+    private long nanos = Long.MAX_VALUE - 1000; // The counter overflows during the tests.
     private final TimeSource timeSource = new TimeSource(() -> day, () -> nanos, new Random(1));
     private final Lease lease = new Lease(timeSource, IDLE, START, START.plus(LIFE));
 
     @Test
-    void itIsIdleTooLongExactlyWhenItsTimeIsOver() {
+    void leaseIsIdleExactlyAfterTheTimeout() {
         pass(IDLE.minusMillis(1));
         assertThat(lease.isIdleTooLong()).isFalse();
         pass(Duration.ofMillis(1));
@@ -26,7 +26,7 @@ class LeaseTest {
     }
 
     @Test
-    void everyUseExtendsIt() {
+    void everyUseExtendsTheLease() {
         pass(Duration.ofMinutes(29));
         lease.touch();
         pass(Duration.ofMinutes(29));
@@ -36,7 +36,7 @@ class LeaseTest {
     }
 
     @Test
-    void whatIsInUseIsNeverIdleAndIdlenessCountsFromTheEndOfTheUse() {
+    void idleTimeCountsFromTheEndOfTheUse() {
         lease.began();
         pass(Duration.ofMinutes(45));
         assertThat(lease.isIdleTooLong()).isFalse();
@@ -59,7 +59,7 @@ class LeaseTest {
     }
 
     @Test
-    void aClockThatIsSetMakesNobodyIdleOrImmortal() {
+    void clockChangeDoesNotAffectTheLease() {
         day = day.plus(Duration.ofDays(365));
         assertThat(lease.isIdleTooLong()).isFalse();
         assertThat(lease.isOver()).isFalse();
@@ -69,7 +69,7 @@ class LeaseTest {
     }
 
     @Test
-    void aLeaseFromTheStoreGoesOnWhereItWas() {
+    void restoredLeaseContinues() {
         var restored = new Lease(timeSource, IDLE, START.minus(Duration.ofMinutes(20)), START.plusSeconds(60));
         assertThat(restored.remaining()).isEqualTo(Duration.ofSeconds(60));
         pass(Duration.ofMinutes(10));
@@ -78,7 +78,7 @@ class LeaseTest {
     }
 
     @Test
-    void aUseIsSavedOnceAndOneUnderWayEveryTime() {
+    void finishedUseIsSavedOnceAndARunningOneEveryTime() {
         assertThat(lease.takeUnsaved()).isFalse();
         lease.touch();
         assertThat(lease.takeUnsaved()).isTrue();

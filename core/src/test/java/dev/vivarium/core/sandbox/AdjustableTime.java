@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Real time that a test can jump ahead of, the time of day and elapsed time each on its own. Thread-safe.
-final class TravellingTime implements InstantSource, Ticker {
+/// Real time with an offset that a test sets, separately for the wall clock and for elapsed time. Thread-safe.
+final class AdjustableTime implements InstantSource, Ticker {
     private final AtomicLong dayNanos = new AtomicLong();
     private final AtomicLong elapsedNanos = new AtomicLong();
 
@@ -16,7 +16,7 @@ final class TravellingTime implements InstantSource, Ticker {
         elapsedNanos.addAndGet(time.toNanos());
     }
 
-    /// Somebody sets the clock; no time passes.
+    /// Sets the wall clock only. No time elapses.
     void stepClock(Duration step) {
         dayNanos.addAndGet(step.toNanos());
     }
