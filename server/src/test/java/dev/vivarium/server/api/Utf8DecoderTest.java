@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class Utf8DecoderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5, 100})
-    void charactersThatAreCutByABorderAppearWhole(int pieceLength) {
+    void charactersSplitAcrossPiecesStayWhole(int pieceLength) {
         String text = "a€𝄞é\u0000z".repeat(7);
 
         assertThat(decoded(text.getBytes(StandardCharsets.UTF_8), pieceLength)).isEqualTo(text);
@@ -19,7 +19,7 @@ class Utf8DecoderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 100})
-    void bytesThatAreNotUtf8BecomeReplacementCharacters(int pieceLength) {
+    void invalidBytesBecomeReplacementCharacters(int pieceLength) {
         byte[] bytes = {
             'a', (byte) 0xff, 'b', (byte) 0xe2, (byte) 0x82, 'c', (byte) 0xc0, (byte) 0x80, (byte) 0xf0, (byte) 0x9d
         };
@@ -28,7 +28,7 @@ class Utf8DecoderTest {
     }
 
     @Test
-    void nothingIsHeldBackThatIsComplete() {
+    void completeCharactersAreReturnedImmediately() {
         assertThat(new Utf8Decoder().decode("é".getBytes(StandardCharsets.UTF_8)))
                 .isEqualTo("é");
     }

@@ -38,7 +38,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aLossIsToldOnce() {
+    void lossOfAccessIsReportedOnce() {
         try (var access = open()) {
             answer.set(REFUSED);
             accesses.changed(ANNA);
@@ -52,7 +52,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void onlyThoseWhomAChangeConcernsAreChecked() {
+    void changeChecksOnlyTheAffectedUser() {
         try (var _ = open()) {
             accesses.changed(BOB);
             accesses.changed(ANNA);
@@ -63,7 +63,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void anExpiredRightIsChecked() {
+    void expiredAccessIsChecked() {
         end = time.get().plus(Duration.ofMinutes(15));
         try (var _ = open()) {
             answer.set(REFUSED);
@@ -73,7 +73,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aCheckThatFailsForAnotherReasonEndsNothing() {
+    void failedCheckForAnotherReasonKeepsTheAccess() {
         try (var access = open()) {
             answer.set(new Failure.Internal("a check"));
             access.recheck();
@@ -84,7 +84,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aChangeBetweenAdmissionAndOpeningIsNoticed() {
+    void changeBetweenAdmissionAndOpeningIsChecked() {
         long seen = accesses.changes();
         accesses.changed(ANNA);
         answer.set(REFUSED);
@@ -94,7 +94,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void whatIsClosedIsNotTold() {
+    void closedAccessReceivesNoLoss() {
         var access = open();
         access.close();
         answer.set(REFUSED);
@@ -104,7 +104,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aHolderThatChecksItselfFindsTheLossAndTheShutdown() {
+    void polledAccessFindsTheLossAndTheShutdown() {
         try (var access = open().polled()) {
             access.check();
             gate.shut(Duration.ZERO);
