@@ -16,9 +16,11 @@ import java.util.TreeSet;
 import javax.lang.model.element.Modifier;
 import org.junit.jupiter.api.Test;
 
-/// Size limits. Files named after the main noun of a product tend to grow without limit, so `Sandbox` has its own limit.
+/// Size limits. Files named after the main noun of a product tend to grow without limit, so `Sandbox` has its own
+/// limit.
 class BudgetsTest {
-    /// A limit of 400 made authors shorten text instead of splitting files. A file of more than 600 lines holds two ideas.
+    /// A limit of 400 made authors shorten text instead of splitting files. A file of more than 600 lines holds two
+    /// ideas.
     private static final int FILE_LINES = 600;
 
     private static final int SANDBOX_LINES = 400;

@@ -63,17 +63,20 @@ class ModulesTest {
                         "sdk-local",
                         Set.of("vivarium-sdk", "vivarium-core"),
                         "local mode implements the same interface on the engine, without HTTP"),
-                new Module("third-party/picocli", Set.of(), "third-party sources, compiled for the Java version of this project"),
                 new Module(
-                        "cli",
-                        Set.of("vivarium-sdk", "vivarium-picocli"),
-                        "the command line uses the public API only"),
+                        "third-party/picocli",
+                        Set.of(),
+                        "third-party sources, compiled for the Java version of this project"),
+                new Module(
+                        "cli", Set.of("vivarium-sdk", "vivarium-picocli"), "the command line uses the public API only"),
                 new Module(
                         "demo",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-scripted"),
                         "the demo combines all modules, and no module depends on it"),
                 new Module(
-                        "console", Set.of(), "the console is TypeScript and uses the public API; its jar contains only files"),
+                        "console",
+                        Set.of(),
+                        "the console is TypeScript and uses the public API; its jar contains only files"),
                 new Module(
                         "dist",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-demo", "vivarium-console"),

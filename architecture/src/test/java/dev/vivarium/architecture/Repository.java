@@ -40,7 +40,8 @@ final class Repository {
             Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
                 @Override
                 public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-                    boolean isGenerated = GENERATED.contains(directory.getFileName().toString());
+                    boolean isGenerated =
+                            GENERATED.contains(directory.getFileName().toString());
                     return isGenerated ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
                 }
 

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /// Rules about names and texts of the repository.
 class WordsTest {
-    /// Names that do not limit the purpose of a class. A bare `Service` is a term of the guest protocol and is allowed.
+    /// Names that do not limit the purpose of a class. A bare `Service` is a term of the guest protocol and is
+    /// allowed.
     private static final Pattern VAGUE =
             Pattern.compile(".+(Impl|Manager|Helper|Utils?|Service|Dto|DTO)|(Default|Abstract|Base)[A-Z].*");
 

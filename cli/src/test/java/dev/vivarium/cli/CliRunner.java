@@ -10,7 +10,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Runs `viv` commands in this process and captures their output. Each command starts with empty output. Confined to one thread.
+/// Runs `viv` commands in this process and captures their output. Each command starts with empty output. Confined to
+/// one thread.
 final class CliRunner {
     private final Map<String, String> env = new HashMap<>();
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
-/// `viv` in its own process on its own terminal, which `script` of util-linux creates. The shell prints the terminal settings after `viv` exits. Thread-safe.
+/// `viv` in its own process on its own terminal, which `script` of util-linux creates. The shell prints the terminal
+/// settings after `viv` exits. Thread-safe.
 final class Pty implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
@@ -105,7 +106,8 @@ final class Pty implements AutoCloseable {
     /// Terminates `viv` alone with a signal.
     void terminateViv() {
         process.descendants()
-                .filter(descendant -> descendant.info()
+                .filter(descendant -> descendant
+                        .info()
                         .command()
                         .filter(name -> name.endsWith("/java"))
                         .isPresent())

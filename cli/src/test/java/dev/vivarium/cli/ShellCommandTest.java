@@ -151,7 +151,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void readOnlyMemberIsToldAndCannotType() {
+    void readOnlyMemberSeesANoticeAndCannotType() {
         try (Pty typist = viv("shell", thread)) {
             typist.type("echo seen-$((40 + 2))\r");
             typist.await("seen-42");

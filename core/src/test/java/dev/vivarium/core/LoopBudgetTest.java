@@ -68,7 +68,7 @@ final class LoopBudgetTest {
     }
 
     @Test
-    void blockingEarnsNoFreeBytes() throws Exception {
+    void blockingGrantsNoFreeBytes() throws Exception {
         onVirtualThread(() -> {
             var budget = new LoopBudget(new CarrierPermits(2), () -> 0);
             budget.spend(2 * PIECE);
@@ -81,7 +81,7 @@ final class LoopBudgetTest {
     }
 
     @Test
-    void aLoopBelowTheFreeRateNeverNeedsAPermit() throws Exception {
+    void slowLoopNeedsNoPermit() throws Exception {
         onVirtualThread(() -> {
             var seconds = new AtomicLong();
             var budget = new LoopBudget(new CarrierPermits(2), () -> TimeUnit.SECONDS.toNanos(seconds.get()));

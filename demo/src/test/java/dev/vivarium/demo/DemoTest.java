@@ -58,9 +58,9 @@ class DemoTest {
     }
 
     private static List<Path> homes() throws IOException {
-        try (var found = Files.newDirectoryStream(Path.of(System.getProperty("java.io.tmpdir")), "viv-demo-*")) {
+        try (var directories = Files.newDirectoryStream(Path.of(System.getProperty("java.io.tmpdir")), "viv-demo-*")) {
             var all = new ArrayList<Path>();
-            found.forEach(all::add);
+            directories.forEach(all::add);
             return all.stream().sorted().toList();
         }
     }

@@ -117,13 +117,13 @@ class CodecTest {
 
     @Test
     void reviewSurvivesARoundTrip() {
-        var asked = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true);
+        var question = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true);
         var answer = new Review.Answer("yes", Optional.of("go on"), new UserId("u1"), NOW);
         var review = new Review(
                 new ReviewId("revaaaaaaaaaaaaaaaaaaaa"),
                 ID,
                 new TaskId("tskaaaaaaaaaaaaaaaaaaaa"),
-                asked,
+                question,
                 Review.Status.ANSWERED,
                 Optional.of(answer),
                 NOW,

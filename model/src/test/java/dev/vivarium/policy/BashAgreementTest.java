@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs lines that the parser accepts in a real bash, and compares the executed commands with the parsed ones. Every allowed name is a script that logs its arguments, and every builtin is disabled.
+/// Runs lines that the parser accepts in a real bash, and compares the executed commands with the parsed ones. Every
+/// allowed name is a script that logs its arguments, and every builtin is disabled.
 @Timeout(300)
 class BashAgreementTest {
     private static final String END_OF_ARGUMENT = "\u001f";

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs scripts that the parser accepts in GNU sed with `--sandbox`, which refuses commands that run programs or write files.
+/// Runs scripts that the parser accepts in GNU sed with `--sandbox`, which refuses commands that run programs or write
+/// files.
 @Timeout(300)
 class SedAgreementTest {
     private static final int SCRIPTS = 500;

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs accepted lines with the real tools in a directory with a program that creates a file, and checks that nothing changes.
+/// Runs accepted lines with the real tools in a directory with a program that creates a file, and checks that nothing
+/// changes.
 @Timeout(300)
 class ToolAgreementTest {
     private static final int LINES = 300;

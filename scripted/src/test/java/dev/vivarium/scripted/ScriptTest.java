@@ -14,8 +14,8 @@ class ScriptTest {
         return Script.parse("{\"steps\": [%s]}".formatted(step)).steps().getFirst();
     }
 
-    private static Question question(String news, String... tools) {
-        return new Question("model", false, Set.of(tools), news, 1, 100);
+    private static Question question(String newMessages, String... tools) {
+        return new Question("model", false, Set.of(tools), newMessages, 1, 100);
     }
 
     @Test

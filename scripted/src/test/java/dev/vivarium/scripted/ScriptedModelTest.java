@@ -83,12 +83,12 @@ class ScriptedModelTest {
     @Test
     void streamedMessageEqualsTheCompleteOne() {
         start(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
-        Node whole =
-                Node.parse(send(MESSAGES, requestBody(false, message("user", "go"))).body());
+        Node complete = Node.parse(
+                send(MESSAGES, requestBody(false, message("user", "go"))).body());
         HttpResponse<String> stream = send(MESSAGES, requestBody(true, message("user", "go")));
         List<Node> events = events(stream.body());
         List<Node> deltas = events.stream().map(event -> event.get("delta")).toList();
-        List<Node> blocks = whole.get("content").items();
+        List<Node> blocks = complete.get("content").items();
         assertThat(stream.headers().firstValue("content-type")).contains("text/event-stream");
         assertThat(joined(deltas, "thinking"))
                 .isEqualTo(blocks.get(0).get("thinking").text());
@@ -100,17 +100,19 @@ class ScriptedModelTest {
         assertThat(events.getLast().get("type").text()).isEqualTo("message_stop");
         Node end = events.get(events.size() - 2);
         assertThat(end.get("delta").get("stop_reason").text()).isEqualTo("tool_use");
-        assertThat(end.get("usage").json()).isEqualTo(whole.get("usage").json());
-        assertThat(whole.get("usage").get("cache_read_input_tokens").integer()).contains(7L);
+        assertThat(end.get("usage").json()).isEqualTo(complete.get("usage").json());
+        assertThat(complete.get("usage").get("cache_read_input_tokens").integer())
+                .contains(7L);
     }
 
     @Test
     void streamedCompletionEqualsTheCompleteOne() {
         start(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
-        Node whole =
-                Node.parse(send(COMPLETIONS, requestBody(false, message("user", "go"))).body());
-        String stream = send(COMPLETIONS, requestBody(true, message("user", "go"))).body();
-        Node message = whole.get("choices").items().getFirst().get("message");
+        Node complete = Node.parse(
+                send(COMPLETIONS, requestBody(false, message("user", "go"))).body());
+        String stream =
+                send(COMPLETIONS, requestBody(true, message("user", "go"))).body();
+        Node message = complete.get("choices").items().getFirst().get("message");
         List<Node> events = events(stream);
         List<Node> deltas = events.stream()
                 .flatMap(event -> event.get("choices").items().stream())
@@ -129,7 +131,7 @@ class ScriptedModelTest {
                         .map(call -> call.get("function").get("arguments").text())
                         .reduce("", String::concat));
         assertThat(events.getLast().get("usage").json())
-                .isEqualTo(whole.get("usage").json())
+                .isEqualTo(complete.get("usage").json())
                 .contains("\"total_tokens\":1050");
         assertThat(stream).endsWith("data: [DONE]\n\n");
     }
@@ -138,8 +140,8 @@ class ScriptedModelTest {
     void idsAreUnique() {
         start(RICH.replace("{\"thinking\"", "{\"times\": 0, \"thinking\""));
         List<String> ids = Stream.of(1, 2, 3)
-                .map(i -> Node.parse(
-                        send(MESSAGES, requestBody(false, message("user", "go"))).body()))
+                .map(i -> Node.parse(send(MESSAGES, requestBody(false, message("user", "go")))
+                        .body()))
                 .flatMap(answer -> answer.get("content").items().stream())
                 .map(block -> block.get("id").text())
                 .filter(id -> !id.isEmpty())
@@ -154,7 +156,8 @@ class ScriptedModelTest {
                 {"steps": [{"name": "old", "when": {"contains": "first"}, "text": "old"},
                            {"name": "new", "when": {"contains": "second"}, "text": "new"}]}
                 """);
-        String messages = message("user", "first") + "," + message("assistant", "well") + "," + message("user", "second");
+        String messages =
+                message("user", "first") + "," + message("assistant", "well") + "," + message("user", "second");
         assertThat(send(path, requestBody(false, messages)).body()).contains("new");
         assertThat(model.asked()).extracting(ScriptedModel.Asked::step).containsExactly("new");
         assertThat(model.asked().getFirst().news()).isEqualTo("second");
@@ -179,7 +182,8 @@ class ScriptedModelTest {
     void stepRunsItsNumberOfTimesThenTheFallback() {
         start("{\"steps\": [{\"times\": 2, \"text\": \"again\"}], \"otherwise\": {\"text\": \"enough\"}}");
         List<String> answers = Stream.of(1, 2, 3)
-                .map(i -> send(MESSAGES, requestBody(false, message("user", "go"))).body())
+                .map(i -> send(MESSAGES, requestBody(false, message("user", "go")))
+                        .body())
                 .map(body -> Node.parse(body)
                         .get("content")
                         .items()
@@ -197,13 +201,15 @@ class ScriptedModelTest {
         assertThat(overloaded.statusCode()).isEqualTo(529);
         assertThat(overloaded.headers().firstValue("retry-after")).contains("3");
         assertThat(overloaded.body()).contains("overloaded_error");
-        assertThat(send(COMPLETIONS, requestBody(true, message("user", "go"))).body()).contains("\"code\":529");
+        assertThat(send(COMPLETIONS, requestBody(true, message("user", "go"))).body())
+                .contains("\"code\":529");
     }
 
     @Test
     void garbageFaultReturnsNoJson() {
         start("{\"steps\": [{\"fault\": {\"kind\": \"garbage\"}}]}");
-        assertThat(send(MESSAGES, requestBody(false, message("user", "go"))).body()).startsWith("<html>");
+        assertThat(send(MESSAGES, requestBody(false, message("user", "go"))).body())
+                .startsWith("<html>");
     }
 
     @Test
@@ -258,7 +264,8 @@ class ScriptedModelTest {
         send(MESSAGES, requestBody(false, message("user", "go")));
         assertThat(put("{\"steps\": [{\"text\": \"second\"}]}").statusCode()).isEqualTo(204);
         assertThat(model.asked()).isEmpty();
-        assertThat(send(MESSAGES, requestBody(false, message("user", "go"))).body()).contains("second");
+        assertThat(send(MESSAGES, requestBody(false, message("user", "go"))).body())
+                .contains("second");
         HttpResponse<String> refused = put("{\"steps\": 1, \"x\": 2}");
         assertThat(refused.statusCode()).isEqualTo(400);
         assertThat(refused.body()).contains("no field 'x'");

@@ -15,7 +15,7 @@ class RightsChangesTest extends TokensFixture {
         var published = published(tokens.changes());
         var issued = issue("shell");
 
-        tokens.replace(issued.grant(), wanted("shell"));
+        tokens.replace(issued.grant(), request("shell"));
         tokens.revoke(BOX, issued.grant().jti());
         tokens.rotate(BOX);
         tokens.forget(BOX);
@@ -57,8 +57,8 @@ class RightsChangesTest extends TokensFixture {
         assertThat(tokens.end(first)).isEqualTo(first.expires());
         assertThat(tokens.successor(first)).isEmpty();
 
-        var second = tokens.replace(first, wanted("shell")).grant();
-        var third = tokens.replace(second, wanted("shell")).grant();
+        var second = tokens.replace(first, request("shell")).grant();
+        var third = tokens.replace(second, request("shell")).grant();
 
         assertThat(tokens.end(first)).isBefore(first.expires());
         assertThat(tokens.successor(first)).contains(third);
@@ -69,12 +69,12 @@ class RightsChangesTest extends TokensFixture {
     @Test
     void expiredOrRotatedSuccessorIsNotReturned() {
         var first = issue("shell").grant();
-        tokens.replace(first, wanted("shell"));
-        pass(Duration.ofMinutes(16));
+        tokens.replace(first, request("shell"));
+        advance(Duration.ofMinutes(16));
         assertThat(tokens.successor(first)).isEmpty();
 
         var other = issue("shell").grant();
-        tokens.replace(other, wanted("shell"));
+        tokens.replace(other, request("shell"));
         tokens.rotate(BOX);
         assertThat(tokens.successor(other)).isEmpty();
     }

@@ -60,14 +60,14 @@ class TokensTest extends TokensFixture {
     void tokenExpiresOnTimeAndCanBeRefreshedForThirtySeconds(Tokens.Mode mode) {
         reopen(mode);
         String token = issue("fs:ro").token();
-        pass(Duration.ofSeconds(899));
+        advance(Duration.ofSeconds(899));
         tokens.verify(token);
 
-        pass(Duration.ofSeconds(1));
-        refused(token);
+        advance(Duration.ofSeconds(1));
+        assertRejected(token);
         tokens.verifyForRefresh(token);
 
-        pass(Duration.ofSeconds(30));
+        advance(Duration.ofSeconds(30));
         assertThatThrownBy(() -> tokens.verifyForRefresh(token)).hasMessageContaining("expired");
     }
 
@@ -75,15 +75,15 @@ class TokensTest extends TokensFixture {
     @EnumSource(Tokens.Mode.class)
     void revokedTokenIsRejectedImmediatelyAndAfterARestart(Tokens.Mode mode) {
         reopen(mode);
-        var dead = issue("fs:ro");
-        var alive = issue("fs:ro");
+        var revoked = issue("fs:ro");
+        var valid = issue("fs:ro");
 
-        tokens.revoke(BOX, dead.grant().jti());
-        refused(dead.token());
+        tokens.revoke(BOX, revoked.grant().jti());
+        assertRejected(revoked.token());
         reopen(mode);
 
-        refused(dead.token());
-        tokens.verify(alive.token());
+        assertRejected(revoked.token());
+        tokens.verify(valid.token());
     }
 
     @Test
@@ -110,7 +110,7 @@ class TokensTest extends TokensFixture {
 
         tokens.revoke(BOX, parent.grant().jti());
 
-        refused(child.token());
+        assertRejected(child.token());
     }
 
     @ParameterizedTest
@@ -126,13 +126,13 @@ class TokensTest extends TokensFixture {
                 Scopes.parse("fs:ro"),
                 TokenRequest.MAX_TTL,
                 List.of(old.grant().jti())));
-        var next = tokens.replace(old.grant(), wanted("fs:rw"));
+        var next = tokens.replace(old.grant(), request("fs:rw"));
 
-        pass(Duration.ofSeconds(29));
+        advance(Duration.ofSeconds(29));
         tokens.verify(old.token());
-        pass(Duration.ofSeconds(1));
+        advance(Duration.ofSeconds(1));
 
-        refused(old.token());
+        assertRejected(old.token());
         tokens.verify(next.token());
         tokens.verify(child.token());
     }
@@ -155,9 +155,9 @@ class TokensTest extends TokensFixture {
         var revocations = new Revocations(db, clock);
         revocations.retire(parent, child, Duration.ofSeconds(30));
         revocations.retire(issue("fs:ro").grant(), child, Duration.ofSeconds(30));
-        pass(Duration.ofMinutes(14));
+        advance(Duration.ofMinutes(14));
         revocations.revoke(BOX, parent.jti());
-        pass(Duration.ofMinutes(2));
+        advance(Duration.ofMinutes(2));
         revocations.prune();
 
         assertThat(new Revocations(db, clock).isDead(child, time.get())).isTrue();
@@ -175,11 +175,11 @@ class TokensTest extends TokensFixture {
 
         tokens.rotate(BOX);
 
-        refused(mine.token());
+        assertRejected(mine.token());
         tokens.verify(others.token());
         tokens.verify(issue("fs:ro").token());
         reopen(mode);
-        refused(mine.token());
+        assertRejected(mine.token());
     }
 
     @ParameterizedTest
@@ -191,7 +191,7 @@ class TokensTest extends TokensFixture {
 
         tokens.forget(BOX);
 
-        refused(issued.token());
+        assertRejected(issued.token());
         assertThat(db.<List<String>>read(
                         sql -> sql.list("select sandbox_id from signing_keys", row -> row.getString(1))))
                 .isEmpty();
@@ -230,7 +230,7 @@ class TokensTest extends TokensFixture {
 
         reopen(Tokens.Mode.JWT);
 
-        refused(token);
+        assertRejected(token);
         tokens.verify(issue("fs:ro").token());
     }
 
@@ -258,7 +258,7 @@ class TokensTest extends TokensFixture {
                 "\u20ac.\u20ac.\u20ac"
             })
     void malformedTokenIsRejected(String text) {
-        refused(text);
+        assertRejected(text);
     }
 
     @Test
@@ -269,12 +269,12 @@ class TokensTest extends TokensFixture {
         byte[] signature = Base64.getUrlDecoder().decode(parts[2]);
         signature[0] ^= 1;
 
-        refused(parts[0] + "." + wider + "." + parts[2]);
-        refused(parts[0] + "." + parts[1] + "."
+        assertRejected(parts[0] + "." + wider + "." + parts[2]);
+        assertRejected(parts[0] + "." + parts[1] + "."
                 + Base64.getUrlEncoder().withoutPadding().encodeToString(signature));
-        refused(parts[0] + "." + parts[1] + ".");
-        refused(parts[0] + "." + parts[1]);
-        refused(parts[0] + "." + parts[1] + "." + parts[2] + ".x");
+        assertRejected(parts[0] + "." + parts[1] + ".");
+        assertRejected(parts[0] + "." + parts[1]);
+        assertRejected(parts[0] + "." + parts[1] + "." + parts[2] + ".x");
     }
 
     @Test
@@ -285,18 +285,18 @@ class TokensTest extends TokensFixture {
         var pair = KeyPairGenerator.getInstance("RSA");
         pair.initialize(2048);
 
-        refused(none);
+        assertRejected(none);
         for (String alg : List.of("none", "None", "nOnE")) {
             String body = none.split("\\.")[1];
-            refused(encode("{\"alg\":\"" + alg + "\"}") + "." + body + ".");
-            refused(encode("{\"alg\":\"" + alg + "\",\"typ\":\"JWT\"}") + "." + body + ".");
+            assertRejected(encode("{\"alg\":\"" + alg + "\"}") + "." + body + ".");
+            assertRejected(encode("{\"alg\":\"" + alg + "\",\"typ\":\"JWT\"}") + "." + body + ".");
         }
-        refused(sign(
+        assertRejected(sign(
                 new JWSHeader(JWSAlgorithm.RS256),
                 claims,
                 new RSASSASigner(pair.generateKeyPair().getPrivate())));
         byte[] longer = java.util.Arrays.copyOf(key, 64);
-        refused(sign(new JWSHeader(JWSAlgorithm.HS512), claims, new MACSigner(longer)));
+        assertRejected(sign(new JWSHeader(JWSAlgorithm.HS512), claims, new MACSigner(longer)));
     }
 
     @Test
@@ -304,9 +304,9 @@ class TokensTest extends TokensFixture {
         byte[] key = keyOf(BOX);
         for (String name : List.of("jku", "x5u", "kid")) {
             var header = JWSHeader.parse(Map.of("alg", "HS256", "typ", "JWT", name, "http://localhost/../../dev/null"));
-            refused(sign(header, claims(BOX), new MACSigner(key)));
+            assertRejected(sign(header, claims(BOX), new MACSigner(key)));
         }
-        refused(sign(new JWSHeader(JWSAlgorithm.HS256), claims(BOX), new MACSigner(key)));
+        assertRejected(sign(new JWSHeader(JWSAlgorithm.HS256), claims(BOX), new MACSigner(key)));
         assertThat(tokens.verify(sign(header(), claims(BOX), new MACSigner(key)))
                         .sandbox())
                 .isEqualTo(BOX);
@@ -316,7 +316,7 @@ class TokensTest extends TokensFixture {
     void tokenSignedWithAnotherSandboxesKeyIsRejected() throws Exception {
         keyOf(BOX);
 
-        refused(sign(header(), claims(BOX), new MACSigner(keyOf(OTHER))));
+        assertRejected(sign(header(), claims(BOX), new MACSigner(keyOf(OTHER))));
     }
 
     @Test
@@ -342,19 +342,19 @@ class TokensTest extends TokensFixture {
                 new JWTClaimsSet.Builder(good).claim("thread_id", null).build(),
                 new JWTClaimsSet.Builder(good).claim("epoch", 2).build(),
                 new JWTClaimsSet.Builder(good).claim("standing", "king").build())) {
-            refused(sign(header(), claims, new MACSigner(key)));
+            assertRejected(sign(header(), claims, new MACSigner(key)));
         }
     }
 
     @Test
     void hostileJsonIsRejected() {
         String header = issue("fs:ro").token().split("\\.")[0];
-        refused(header + "." + encode("[".repeat(3000)) + ".AAAA");
-        refused(header + "." + encode("{\"a\":".repeat(1000)) + ".AAAA");
-        refused(header + "." + "A".repeat(100_000) + ".AAAA");
-        refused(header + "." + encode("{\"aud\":\"" + BOX + "\",\"aud\":\"" + OTHER + "\"}") + ".AAAA");
-        refused(header + "." + encode("{\"aud\":{\"a\":1}}") + ".AAAA");
-        refused(header + "." + encode("{\"aud\":\"../../etc/passwd\"}") + ".AAAA");
+        assertRejected(header + "." + encode("[".repeat(3000)) + ".AAAA");
+        assertRejected(header + "." + encode("{\"a\":".repeat(1000)) + ".AAAA");
+        assertRejected(header + "." + "A".repeat(100_000) + ".AAAA");
+        assertRejected(header + "." + encode("{\"aud\":\"" + BOX + "\",\"aud\":\"" + OTHER + "\"}") + ".AAAA");
+        assertRejected(header + "." + encode("{\"aud\":{\"a\":1}}") + ".AAAA");
+        assertRejected(header + "." + encode("{\"aud\":\"../../etc/passwd\"}") + ".AAAA");
     }
 
     @Test

@@ -38,10 +38,10 @@ class WorkerTokensTest extends TokensFixture {
     @Test
     void tokenExpiresAfterADay() {
         String token = workers.issue(WORK, Audience.WORKER);
-        pass(Duration.ofHours(24).minusSeconds(1));
+        advance(Duration.ofHours(24).minusSeconds(1));
         workers.verify(token, Audience.WORKER);
 
-        pass(Duration.ofSeconds(1));
+        advance(Duration.ofSeconds(1));
 
         assertThat(workers.find(token)).isEmpty();
     }

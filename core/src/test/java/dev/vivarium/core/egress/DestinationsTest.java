@@ -104,7 +104,8 @@ final class DestinationsTest extends EgressFixture {
         allow("good.test", "localhost", "127.0.0.1:80");
         names.put("localhost", List.of(LOOPBACK));
         for (String host : List.of("good.test", "localhost", "127.0.0.1")) {
-            assertThat(exchange("CONNECT " + host + ":80 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 Address Not Public");
+            assertThat(exchange("CONNECT " + host + ":80 HTTP/1.1\r\n\r\n"))
+                    .startsWith("HTTP/1.1 403 Address Not Public");
         }
     }
 

@@ -99,8 +99,8 @@ final class EgressRulesTest {
         "example.com:443, example.com, false",
         "example.com, *.example.com, false"
     })
-    void rulesBeyondTheLimitAreFound(String most, String wanted, boolean within) {
-        var limit = Egress.of("most", List.of(most));
+    void rulesBeyondTheLimitAreFound(String limitRule, String wanted, boolean within) {
+        var limit = Egress.of("most", List.of(limitRule));
         assertThat(Egress.of("allow", List.of(wanted)).findBeyond(limit).isEmpty())
                 .isEqualTo(within);
     }

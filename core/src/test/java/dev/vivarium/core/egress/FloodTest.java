@@ -44,7 +44,9 @@ final class FloodTest extends EgressFixture {
         try (var outside = OutsideHost.answering("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(16)
                 + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
             allow("good.test:" + outside.port());
-            assertThat(exchange(request(outside))).startsWith("HTTP/1.1 200 OK\r\n").endsWith("ok");
+            assertThat(exchange(request(outside)))
+                    .startsWith("HTTP/1.1 200 OK\r\n")
+                    .endsWith("ok");
         }
     }
 

@@ -58,7 +58,8 @@ final class SandboxEgressTest extends EgressFixture {
     @Test
     void removingAHostClosesItsTunnels() throws Exception {
         names.put("other.test", List.of(LOOPBACK));
-        try (var outside = OutsideHost.doing((socket, _) -> socket.getInputStream().transferTo(socket.getOutputStream()))) {
+        try (var outside =
+                OutsideHost.doing((socket, _) -> socket.getInputStream().transferTo(socket.getOutputStream()))) {
             int port = outside.port();
             allow("good.test:" + port, "other.test:" + port);
             try (var leaving = tunnel("good.test:" + port);

@@ -82,7 +82,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void anEmptyFileIsWrittenAndRead() throws IOException {
+    void emptyFileIsWrittenAndRead() throws IOException {
         assertThat(write("empty", new byte[0], Upload.Limits.NONE).size()).isZero();
         assertThat(read("empty")).isEmpty();
     }

@@ -76,7 +76,8 @@ final class WriteConditionTest {
         assertThatThrownBy(() -> put("kept", "new", other)).satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThatThrownBy(() -> put("kept", "new", new WriteCondition.Absent()))
                 .satisfies(WriteConditionTest::assertPreconditionFailed);
-        assertThatThrownBy(() -> files.remove("kept", ListDepth.TOP, other)).satisfies(WriteConditionTest::assertPreconditionFailed);
+        assertThatThrownBy(() -> files.remove("kept", ListDepth.TOP, other))
+                .satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThatThrownBy(() -> files.move("kept", "moved", Workspace.Replacing.NOTHING, other))
                 .satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThat(file).hasContent("abc");

@@ -209,7 +209,8 @@ final class HostileGuestTest {
 
     @Test
     void truncatedFrameClosesTheConnection() throws IOException {
-        assertViolation("ends inside a field", channel -> send(new Payload().u8(0).frame(channel, Kind.CREDIT)));
+        assertViolation(
+                "ends inside a field", channel -> send(new Payload().u8(0).frame(channel, Kind.CREDIT)));
     }
 
     @Test
@@ -372,7 +373,8 @@ final class HostileGuestTest {
         return guest.open(Service.EXEC, new Payload(), new RequestSubject.Program("test"));
     }
 
-    /// Opens a channel, lets the guest misbehave on it, and asserts that the host closes the connection with this reason.
+    /// Opens a channel, lets the guest misbehave on it, and asserts that the host closes the connection with this
+    /// reason.
     private void assertViolation(String why, Consumer<Integer> misbehaviour) throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Channel channel = open(guest);

@@ -167,7 +167,8 @@ final class InsideListenerTest {
         });
     }
 
-    /// Opens a listener for two connections whose handler never reads, lets the guest misbehave, and asserts a violation.
+    /// Opens a listener for two connections whose handler never reads, lets the guest misbehave, and asserts a
+    /// violation.
     private void assertViolation(Consumer<Integer> misbehaviour) throws Exception {
         Guest guest = FakeGuest.greeted(loop, fake);
         var finished = new CountDownLatch(1);

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The host parses any bytes of a guest or reports a protocol violation. It throws nothing else. The failure message contains the seed.
+/// The host parses any bytes of a guest or reports a protocol violation. It throws nothing else. The failure message
+/// contains the seed.
 @Timeout(300)
 final class WireFuzzTest {
     private static final int ROUNDS = 250_000;

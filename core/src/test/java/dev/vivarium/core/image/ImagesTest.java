@@ -170,7 +170,8 @@ class ImagesTest {
     @Test
     void symbolicLinksResolveInsideTheImage() throws IOException {
         var canary = Files.createDirectory(directory.resolve("canary"));
-        var image = importTar(validTar().link("out", canary.toString())
+        var image = importTar(validTar()
+                .link("out", canary.toString())
                 .file("out/file", "x")
                 .link("up", "../../..")
                 .file("up/top", "x"));
@@ -207,7 +208,8 @@ class ImagesTest {
 
     @Test
     void layersAreStackedAndWhiteoutsApplied() throws Exception {
-        var lower = validTar().directory("data")
+        var lower = validTar()
+                .directory("data")
                 .file("data/old", "old")
                 .file("data/kept", "kept")
                 .directory("all")

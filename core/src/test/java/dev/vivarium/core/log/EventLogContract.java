@@ -368,7 +368,8 @@ abstract class EventLogContract {
         assertThat(overrun.missed().gaps()).hasSize(1);
         assertThat(overrun.missed().isComplete()).isTrue();
         assertThat(gap)
-                .isEqualTo(new LiveFeed.Gap(sandbox, 2, overrun.events().getFirst().seq() - 1));
+                .isEqualTo(
+                        new LiveFeed.Gap(sandbox, 2, overrun.events().getFirst().seq() - 1));
         assertThat(gap.events()).isPositive();
     }
 

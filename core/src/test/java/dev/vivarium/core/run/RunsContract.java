@@ -136,7 +136,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void aListenerThatThrowsDoesNotPreventTheRevocationOfTokens(@TempDir Path home) {
+    void throwingListenerDoesNotPreventTokenRevocation(@TempDir Path home) {
         var tokens = WorkerTokens.open(db, home, clock);
         var calls = new ArrayList<String>();
         var isBroken = new AtomicBoolean(true);
@@ -171,7 +171,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void aReportThatSpendsTheBudgetStoresTheAbort() {
+    void reportBeyondTheBudgetStoresAnAbort() {
         Run run = started(begin(Optional.of("1")));
         report(run, new WorkerReport.Used(usage("0.5")));
         assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);

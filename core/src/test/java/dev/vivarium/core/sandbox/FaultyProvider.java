@@ -58,7 +58,8 @@ final class FaultyProvider implements Provider {
         return failures.get(step).get() <= 0;
     }
 
-    /// Makes the next `times` liveness checks return true, like a machine whose stream has ended and whose process still exits.
+    /// Makes the next `times` liveness checks return true, like a machine whose stream has ended and whose process
+    /// still exits.
     void seemAlive(int times) {
         fakeAliveAnswers.set(times);
     }

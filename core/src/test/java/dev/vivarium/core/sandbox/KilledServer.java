@@ -17,7 +17,8 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 
-/// Server in its own process, which a test kills without warning. It has one sandbox with a file and a background process, and one machine in the pool.
+/// Server in its own process, which a test kills without warning. It has one sandbox with a file and a background
+/// process, and one machine in the pool.
 record KilledServer(Process process, SandboxId id, String backgroundPid) implements AutoCloseable {
     static KilledServer start(Path home) {
         try {
@@ -60,8 +61,9 @@ record KilledServer(Process process, SandboxId id, String backgroundPid) impleme
                 List.of(),
                 InstantSource.system());
         await().until(() -> sandboxes.pool().available() == 1);
-        Sandbox sandbox =
-                sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1"))).sandbox();
+        Sandbox sandbox = sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
+                .sandbox();
         String pid = TestEngine.output(sandbox, "echo kept > file; setsid sleep 1000 >/dev/null 2>&1 & echo $!");
         await().until(() -> sandboxes.pool().available() == 1);
         System.out.println(sandbox.id() + "\n" + pid);

@@ -273,7 +273,7 @@ class SandboxesTest {
     }
 
     @Test
-    void anOpenDoesNotWaitForTheReaper() {
+    void openReplacesAnIdleSandboxImmediately() {
         open(TestEngine.plain());
         Sandbox first = engine.sandbox("t1");
         engine.time.advance(Duration.ofMinutes(31));

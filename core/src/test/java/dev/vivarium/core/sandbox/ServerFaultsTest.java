@@ -73,7 +73,8 @@ class ServerFaultsTest {
         assertThat(sandbox.info().end()).isEmpty();
     }
 
-    /// Adoption fails before the machine is known, and connecting fails afterwards. Neither may end the processes inside.
+    /// Adoption fails before the machine is known, and connecting fails afterwards. Neither may end the processes
+    /// inside.
     @ParameterizedTest
     @EnumSource(names = {"ADOPT", "CONNECT"})
     void failedRecoveryIsRetried(Step step) {

@@ -175,7 +175,8 @@ class SnapshotsTest {
         failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.fork(requestOfBob, snapshot));
         engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
         failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.fork(requestOfBob, snapshot));
-        assertThat(engine.sandboxes.fork(request("t"), snapshot).info().status()).isEqualTo(Status.RUNNING);
+        assertThat(engine.sandboxes.fork(request("t"), snapshot).info().status())
+                .isEqualTo(Status.RUNNING);
     }
 
     @Test

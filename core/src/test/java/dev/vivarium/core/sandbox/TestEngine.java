@@ -26,7 +26,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/// Complete engine on real processes in one directory: the store, a provider that fails on demand, and sandboxes. Removes everything on close.
+/// Complete engine on real processes in one directory: the store, a provider that fails on demand, and sandboxes.
+/// Removes everything on close.
 final class TestEngine implements AutoCloseable {
     static final UserId ANN = new UserId("ann");
 

@@ -54,7 +54,9 @@ class WatchingTest {
         var timeSource = new TimeSource(clock, () -> 0, new SecureRandom());
         sandboxes = Sandboxes.open(provider, db, TestEngine.plain(), List.of(watchers), timeSource);
         watchers.begin(sandboxes);
-        sandbox = sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1"))).sandbox();
+        sandbox = sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
+                .sandbox();
         workspace = home.resolve("disks").resolve(sandbox.id().value()).resolve("workspace");
     }
 

@@ -62,10 +62,10 @@ abstract class SandboxRowsContract {
         rows.insert(first);
         rows.end(first.id(), Phase.TERMINATED, new End(End.Cause.USER, "", NOW));
         rows.prune(NOW.plusSeconds(1));
-        SandboxRow stranger = row(Optional.of(new Owner(THREAD, new UserId("bob"))), Phase.CREATING);
-        var thrown = catchThrowableOfType(SandboxException.class, () -> rows.insert(stranger));
+        SandboxRow rowOfBob = row(Optional.of(new Owner(THREAD, new UserId("bob"))), Phase.CREATING);
+        var thrown = catchThrowableOfType(SandboxException.class, () -> rows.insert(rowOfBob));
         assertThat(thrown.failure()).isEqualTo(new Failure.NoSandboxForThread(THREAD));
-        assertThat(rows.find(stranger.id())).isEmpty();
+        assertThat(rows.find(rowOfBob.id())).isEmpty();
     }
 
     @Test

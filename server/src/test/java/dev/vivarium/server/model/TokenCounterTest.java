@@ -77,7 +77,8 @@ class TokenCounterTest {
     @Test
     void earlierUsageIsALowerBoundOfTheEstimate() {
         var counter = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
-        counter.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}");
+        counter.event(
+                "{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}");
         counter.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
         counter.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":-5}}");
 

@@ -52,7 +52,8 @@ class CgroupsTest {
         assertThat(Cgroups.of(v1, Optional.of(unified), BRANCH).mode()).isEqualTo(Mode.HYBRID);
     }
 
-    /// Uses the cgroups of the host. With version 2 the server has its own group, and the default weight is correct.
+    /// Uses the cgroups of the host. With version 2 the server has its own group, and the default weight is
+    /// correct.
     @Test
     void sandboxGroupHasMoreThanTheDefaultCpuShares() throws IOException {
         String branch = "test-" + ProcessHandle.current().pid();

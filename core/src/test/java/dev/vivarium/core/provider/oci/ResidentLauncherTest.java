@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ResidentLauncherTest {
-    /// Answers one request and then closes its input. The first process keeps running, so that its exit is not known.
+    /// Answers one request and then closes its input. The first process keeps running, so that its exit is not
+    /// known.
     private static final String DEAF = """
             #!/bin/sh
             dd bs=4096 count=1 of=/dev/null 2> /dev/null
