@@ -8,7 +8,7 @@ import { SCREENS } from './screens'
 
 const NARROW = { width: 380, height: 800 }
 
-/** All screens look at the same fleet: nothing here changes it. */
+/** Fleet that all screens share. No test here changes it. */
 const test = plain
   .extend('user', { scope: 'file' }, ({ admin }) => newUser(admin))
   .extend('scene', { scope: 'file' }, async ({ user, model }, { onCleanup }) => {
@@ -23,13 +23,13 @@ async function check(page: Page, schemes: readonly ('light' | 'dark')[] = ['ligh
   }
 }
 
-/** How many pixels of the page are beyond its right edge. */
+/** Number of pixels by which the page is wider than its window. */
 function overflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
 }
 
 test.for(SCREENS)(
-  'anybody can use the screen $name, and on a telephone',
+  'the screen $name is accessible, also on a narrow window',
   async (screen, { scene, user, newPerson, admin }) => {
     const person = await newPerson({ as: screen.isForAdmin ? { id: 'admin', api: admin } : user })
     const { page } = person
@@ -40,13 +40,13 @@ test.for(SCREENS)(
     await page.setViewportSize(NARROW)
     await screen.shown(page)
     await expect.poll(() => overflow(page)).toBe(0)
-    // What is narrow has the same colours.
+    // The narrow layout has the same colours.
     await check(page, ['light'])
   },
 )
 
 test.for(SCREENS.filter((screen) => screen.empty))(
-  'the screen $name has something to say to newcomers',
+  'the screen $name has an accessible empty state',
   async (screen, { scene, person, page }) => {
     await person.open(screen.path(scene))
     await screen.empty?.(page)
@@ -54,7 +54,7 @@ test.for(SCREENS.filter((screen) => screen.empty))(
   },
 )
 
-test('anybody can sign in', async ({ browser, admin }) => {
+test('the sign-in page is accessible', async ({ browser, admin }) => {
   const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
   visitor.guard.expect(/status of 401/)
   await visitor.open('/sign-in')
@@ -68,7 +68,7 @@ test('anybody can sign in', async ({ browser, admin }) => {
   await visitor.leave()
 })
 
-test('anybody can read the keys', async ({ person, page }) => {
+test('the keyboard help is accessible', async ({ person, page }) => {
   await person.open('')
   await page.getByText('No sandbox yet').waitFor()
   await page.keyboard.press('?')

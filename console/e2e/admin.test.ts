@@ -5,7 +5,7 @@ import { axe } from './house/axe'
 import { Person, signIn } from './house/person'
 import { expect, test } from './house/test'
 
-test('a key is issued, opens the console, is revoked, and the session is over', async ({ browser, admin }) => {
+test('a revoked key ends its browser session', async ({ browser, admin }) => {
   const chief = await Person.arrive(browser, { id: 'admin', api: admin })
   await chief.enter()
   await chief.open('/admin')
@@ -27,14 +27,14 @@ test('a key is issued, opens the console, is revoked, and the session is over', 
   await chief.page.getByRole('listitem').filter({ hasText: user }).getByRole('button', { name: 'Revoke' }).click()
   await chief.page.getByRole('dialog').getByRole('button', { name: 'Revoke it' }).click()
   await chief.page.getByText(user, { exact: true }).waitFor({ state: 'detached' })
-  // Whoever was signed in with it finds themselves outside, without a click.
+  // The browser session ends without a click.
   await visitor.page.getByLabel('API key').waitFor()
   await expect(visitor.api.get('/threads')).rejects.toThrow('401')
   await visitor.leave()
   await chief.leave()
 })
 
-test('the audit is filtered in the address, and is saved', async ({ browser, admin, person }) => {
+test('the audit log is filtered by the address and can be downloaded', async ({ browser, admin, person }) => {
   const id = await person.api.sandbox(`t-${person.id}`)
   await person.api.run(id, 'true')
   const chief = await Person.arrive(browser, { id: 'admin', api: admin })
@@ -51,7 +51,7 @@ test('the audit is filtered in the address, and is saved', async ({ browser, adm
   await page.waitForURL('**/console/admin?*kind=issued*')
   await page.getByText('Ran a command').waitFor({ state: 'detached' })
 
-  // It follows what happens.
+  // New entries appear.
   const before = await page.getByText('Got a token').count()
   await person.api.sandbox(`t-${person.id}`)
   await expect
@@ -77,13 +77,13 @@ test('the audit is filtered in the address, and is saved', async ({ browser, adm
   await chief.leave()
 })
 
-test('the administration is for the admin, and others are told so', async ({ person, page }) => {
+test('the admin page is for the admin only', async ({ person, page }) => {
   await person.open('/admin')
   await page.getByText('This is for the admin').waitFor()
   expect(await page.getByRole('navigation', { name: 'Main' }).getByText('Admin').count()).toBe(0)
 })
 
-test('settings are kept by the browser, and who is signed in is told', async ({ person, page }) => {
+test('settings are stored in the browser and show the signed-in user', async ({ person, page }) => {
   person.guard.expect(/status of 401/)
   await person.open('/settings')
   await page.getByText(person.id).last().waitFor()

@@ -4,7 +4,7 @@ import { expect, test } from './house/test'
 
 const IDLE = 'sleep 1000'
 
-test('lines are selected with keys, and paused and resumed together', async ({ person, page }) => {
+test('keys select sandboxes, which are paused and resumed together', async ({ person, page }) => {
   const ids = await Promise.all(['one', 'two', 'three'].map((each) => person.api.spawn(script(`Idle ${each}`, IDLE))))
   await person.open('?sort=title')
   await page.getByRole('link', { name: 'Idle two' }).waitFor()
@@ -34,7 +34,7 @@ test('lines are selected with keys, and paused and resumed together', async ({ p
   await expect.poll(states).toEqual(['running', 'paused', 'running'])
 })
 
-test('the order stays while somebody is in it, and is made anew when they say so', async ({ person, page }) => {
+test('the order of the fleet stays fixed until it is refreshed', async ({ person, page }) => {
   const ids = { one: await person.api.spawn(script('one', IDLE)), two: await person.api.spawn(script('two', IDLE)) }
   for (const id of Object.values(ids)) await expect.poll(async () => (await person.api.read(id)).status).toBe('running')
   await person.open('?sort=status')
@@ -43,7 +43,7 @@ test('the order stays while somebody is in it, and is made anew when they say so
   const before = await titles()
   const last = before[1] === 'one' ? 'one' : 'two'
   await page.keyboard.press('j')
-  // Who is paused comes before who runs.
+  // Paused sandboxes are listed before running ones.
   await person.api.post(`/api/v1/sandboxes/${ids[last]}/pause`)
   const again = page.getByRole('button', { name: 'The order has changed: sort again' })
   await again.waitFor()
@@ -53,7 +53,7 @@ test('the order stays while somebody is in it, and is made anew when they say so
   await expect.poll(titles).toEqual(before.toReversed())
 })
 
-test('many are ended only after it was typed', async ({ person, page }) => {
+test('ending many sandboxes needs a typed confirmation', async ({ person, page }) => {
   const ids = await Promise.all(Array.from({ length: 5 }, (_, at) => person.api.spawn(script(`Idle ${at}`, IDLE))))
   await person.open('')
   await page.getByRole('link', { name: 'Idle 4' }).waitFor()
@@ -68,7 +68,7 @@ test('many are ended only after it was typed', async ({ person, page }) => {
   await page.getByText('No sandbox yet').waitFor()
 })
 
-test('the server says how it is, and what is bad has a mark and a reason', async ({ person, page }) => {
+test('the server panel marks problems with a reason', async ({ person, page }) => {
   await page.route('**/api/v1/node', async (route) => {
     const answer = await route.fetch()
     const node = await answer.json()
@@ -82,7 +82,7 @@ test('the server says how it is, and what is bad has a mark and a reason', async
   await server.getByText(/free/).first().waitFor()
 })
 
-test('the palette finds sandboxes, screens and what can be done here', async ({ person, page }) => {
+test('the palette finds sandboxes, screens and commands', async ({ person, page }) => {
   const id = await person.api.spawn(script('Find the needle', IDLE))
   await person.open('')
   await page.getByRole('link', { name: 'Find the needle' }).waitFor()

@@ -5,9 +5,9 @@ import { expect, test } from './house/test'
 
 const LINES = 'seq 1 60 | sed "s/^/line /" > src/app.py'
 
-test('any two moments are compared, and nothing moves while somebody reads', async ({ person, page }) => {
+test('any two moments can be compared, and the view stays fixed', async ({ person, page }) => {
   const id = await person.api.sandbox(`changes-${person.id}`)
-  // What the log told of a file last: it may tell of one that is being written more than once.
+  // Last event of the file. The log may report a file several times while it is written.
   const told = async (path: string) => {
     const last = (await person.api.events(id)).findLast((one) => one.event_data.path === path)
     return last && `${last.event_type} ${last.event_data.size}`
@@ -55,7 +55,7 @@ test('any two moments are compared, and nothing moves while somebody reads', asy
   await list.getByText('2 files').waitFor()
 })
 
-test('a comment on a line becomes guidance, and the agent hears it', async ({ person, page, model }) => {
+test('a comment on a line reaches the agent as guidance', async ({ person, page, model }) => {
   await model.play(
     {
       when: { contains: 'Count', lacks: 'from zero' },
@@ -98,12 +98,12 @@ test('a comment on a line becomes guidance, and the agent hears it', async ({ pe
   await expect.poll(() => model.asked()).toContain('a.txt:2: begin from zero')
 })
 
-test('the timeline leads to the changes of a file', async ({ person, page }) => {
+test('the timeline links to the changes of a file', async ({ person, page }) => {
   const id = await person.api.sandbox(`changes-${person.id}`)
   await person.api.run(id, 'echo hello > a.txt')
   await person.open(`/sandboxes/${id}`)
   const timeline = page.getByRole('region', { name: 'Timeline' })
-  // A file that is being written may be told of more than once.
+  // The log may report a file several times while it is written.
   await timeline.getByRole('button', { name: /\d changes?\b/ }).click()
   await timeline
     .getByRole('button', { name: /a\.txt/ })

@@ -5,15 +5,12 @@ import { lastingPort, Server } from './house/server'
 import { expect, test } from './house/test'
 import { length, readThrough } from './house/timeline'
 
-/** Says three numbers, and when it is told to go on, one after the other until it is told to end. */
+/** Prints three numbers, and after `go` exists one more at a time until `stop` exists. */
 const COUNTS = `read task; n=0; until [ -e stop ]; do n=$((n + 1))
 printf '{"type":"event","event_type":"agent.message","data":{"text":"number %s"}}\\n' $n; sleep 0.2
 until [ $n != 3 ] || [ -e go ]; do sleep 0.05; done; done`
 
-test('a server that dies and comes back is caught up with, without a gap and without a duplicate', async ({
-  browser,
-  onTestFinished,
-}) => {
+test('the timeline has no gap and no duplicate after a server crash', async ({ browser, onTestFinished }) => {
   const server = await Server.start({}, await lastingPort())
   onTestFinished(() => server.close())
   const person = await Person.arrive(browser, await newUser(new Api(server.url, server.adminKey)))
@@ -42,12 +39,12 @@ test('a server that dies and comes back is caught up with, without a gap and wit
   const messages = (rows: Awaited<ReturnType<typeof readThrough>>) =>
     rows.filter((row) => row.kind === 'message').map(({ seq, text }) => ({ seq, text: text.slice(8) }))
   await expect.poll(async () => messages(await readThrough(page))).toEqual(numbers)
-  // What is told of the files comes when it comes.
+  // File events may arrive later.
   await expect.poll(async () => (await readThrough(page)).length - (await length(page))).toBe(0)
   await person.leave()
 })
 
-test('a browser without a network says so, and goes on at once when it is back', async ({ person, page }) => {
+test('the console shows that it is offline and reconnects', async ({ person, page }) => {
   person.guard.expect(/ERR_INTERNET_DISCONNECTED/)
   const id = await person.api.spawn(script('Count', COUNTS))
   await person.open(`/sandboxes/${id}`)

@@ -7,7 +7,7 @@ import { expect, test } from './house/test'
 
 const MANY = 10_000
 
-/** A sandbox with a long log: mostly calls with their results, every hundredth of them failed. */
+/** Sandbox with a long log, mostly tool calls with results. Every hundredth call failed. */
 async function longLog(api: Api): Promise<string> {
   const id = await api.sandbox(randomUUID())
   await api.tell(
@@ -30,7 +30,7 @@ function told(index: number) {
   return { event_type: 'agent.tool_result', event_data: data }
 }
 
-/** The questions that the page asks about the log from now on. */
+/** Records the log requests that the page sends from now on. */
 function pagesAsked(page: Page): string[] {
   const asked: string[] = []
   page.on('request', (request) => {
@@ -41,11 +41,11 @@ function pagesAsked(page: Page): string[] {
 }
 
 const nodes = (page: Page) => page.evaluate(() => document.querySelectorAll('*').length)
-/** How far the end of the timeline is from sight. */
+/** Distance of the end of the timeline from the visible part. */
 const leftBelow = (page: Page) => timeline(page).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
 const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline' })
 
-test('a link leads to an event far back, with one page', async ({ person, page }) => {
+test('a link opens an old event with one request', async ({ person, page }) => {
   const id = await longLog(person.api)
   const target = (
     await person.api.get<{ events: { seq: number; event_data: { text?: string } }[] }>(
@@ -63,7 +63,7 @@ test('a link leads to an event far back, with one page', async ({ person, page }
   expect(asked.filter((question) => !question.includes('newest'))).toHaveLength(1)
   await page.getByText(/These are events/).waitFor()
 
-  // From there it goes on, in both directions.
+  // Scrolling continues in both directions.
   await timeline(page).hover()
   await expect
     .poll(async () => {
@@ -78,7 +78,7 @@ test('a link leads to an event far back, with one page', async ({ person, page }
   expect(new URL(page.url()).search).toBe('')
 })
 
-test('a link to what does not exist says so', async ({ person, page }) => {
+test('a link to a missing event shows a message', async ({ person, page }) => {
   const id = await person.api.sandbox(randomUUID())
   await person.open(`/sandboxes/${id}?at=4711`)
   await page.getByText(/There is no event 4,711: the last is/).waitFor()
@@ -87,7 +87,7 @@ test('a link to what does not exist says so', async ({ person, page }) => {
   await page.getByRole('heading', { level: 1, name: 'No such sandbox' }).waitFor()
 })
 
-test('the timeline is narrowed to kinds and to errors, and searched', async ({ person, page }) => {
+test('the timeline is filtered by kind and error, and searched', async ({ person, page }) => {
   const id = await longLog(person.api)
   await person.open(`/sandboxes/${id}`)
   await page.getByRole('button', { name: /^Messages/ }).click()
@@ -113,7 +113,7 @@ test('the timeline is narrowed to kinds and to errors, and searched', async ({ p
   expect(await axe(page)).toEqual([])
 })
 
-test('the log of ten thousand events is a small page', async ({ person, page }) => {
+test('a log of ten thousand events renders few elements', async ({ person, page }) => {
   const id = await longLog(person.api)
   await person.open(`/sandboxes/${id}?tab=events&q=part-5002`)
   await page.getByRole('button', { name: 'Look through all' }).click()
@@ -139,7 +139,7 @@ test('the log of ten thousand events is a small page', async ({ person, page }) 
   await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('43')
 })
 
-test('events are chosen by type, cleared, and saved as lines', async ({ person, page }) => {
+test('events are filtered by type, cleared, and saved as NDJSON', async ({ person, page }) => {
   const id = await longLog(person.api)
   await person.open(`/sandboxes/${id}?tab=events`)
   await page.getByRole('button', { name: /^agent.message/ }).click()
@@ -157,7 +157,7 @@ test('events are chosen by type, cleared, and saved as lines', async ({ person, 
   expect(new Set(lines.map((one) => one.event_data.is_error))).toEqual(new Set([true]))
 })
 
-test('the end of a sandbox is said', async ({ person, page }) => {
+test('the timeline shows the end of the sandbox', async ({ person, page }) => {
   const id = await person.api.sandbox(randomUUID())
   await person.open(`/sandboxes/${id}`)
   await page.getByRole('banner').getByText('Live').first().waitFor()
@@ -165,7 +165,7 @@ test('the end of a sandbox is said', async ({ person, page }) => {
   await page.getByRole('banner').getByText('Ended', { exact: true }).first().waitFor()
 })
 
-test('a row stays under the hand that presses it, and the end is followed again', async ({ person, page }) => {
+test('a pressed row does not move, and the end is followed again', async ({ person, page }) => {
   const id = await person.api.sandbox(randomUUID())
   const call = { tool_use_id: 'c1', tool_name: 'Bash', tool_input: { command: 'ls' } }
   const says = (text: string) => ({ event_type: 'agent.message', event_data: { text } })
@@ -180,7 +180,7 @@ test('a row stays under the hand that presses it, and the end is followed again'
   await page.mouse.down()
   await person.api.tell(id, [says('meanwhile'), says('news')])
   await page.getByText('news', { exact: true }).waitFor({ state: 'attached' })
-  // Longer than a click takes: words are being marked, or somebody hesitates.
+  // Longer than a click, as for a text selection.
   await page.waitForTimeout(600)
   await person.api.tell(id, [says('more news')])
   await page.getByText('more news', { exact: true }).waitFor({ state: 'attached' })

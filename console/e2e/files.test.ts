@@ -6,7 +6,7 @@ import { expect, test } from './house/test'
 const row = (page: Page, name: string) => page.getByRole('treeitem', { name: new RegExp(`^${name}`) })
 const editor = (page: Page) => page.getByRole('textbox', { name: /^Content of/ })
 
-/** A sandbox with what these lines made, and its files on the screen. */
+/** Opens the files of a sandbox in which these commands ran. */
 async function look(person: Person, lines: string): Promise<string> {
   const id = await person.api.sandbox(`files-${person.id}`)
   await person.api.run(id, lines)
@@ -15,7 +15,7 @@ async function look(person: Person, lines: string): Promise<string> {
   return id
 }
 
-/** Types over all that the open file holds. */
+/** Replaces the content of the open file. */
 async function edit(page: Page, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   await editor(page).click()
@@ -23,7 +23,7 @@ async function edit(page: Page, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-test('a file that a command writes is there at once, and is edited and saved', async ({ person, page }) => {
+test('a file written by a command appears, and can be edited and saved', async ({ person, page }) => {
   const id = await look(person, 'mkdir src; echo one > src/a.txt')
   await row(page, 'src').click()
   await row(page, 'a.txt').waitFor()
@@ -40,7 +40,7 @@ test('a file that a command writes is there at once, and is edited and saved', a
   expect(await axe(page)).toEqual([])
 })
 
-test('who comes too late loses nothing', async ({ person, page }) => {
+test('a concurrent change is not overwritten', async ({ person, page }) => {
   person.guard.expect(/status of 412/)
   const id = await look(person, 'echo one > a.txt')
   await row(page, 'a.txt').click()
@@ -62,7 +62,7 @@ test('who comes too late loses nothing', async ({ person, page }) => {
   expect(await person.api.run(id, 'cat a.txt')).toBe('mine')
 })
 
-test('an edit is there again after another tab', async ({ person, page }) => {
+test('an unsaved edit survives a change of the tab', async ({ person, page }) => {
   await look(person, 'echo one > a.txt')
   await row(page, 'a.txt').click()
   await editor(page).getByText('one').waitFor()
@@ -76,7 +76,7 @@ test('an edit is there again after another tab', async ({ person, page }) => {
   await page.getByRole('button', { name: 'Discard' }).click()
 })
 
-test('files are dropped onto a directory, and none is replaced unasked', async ({ person, page }) => {
+test('dropped files are uploaded and replace nothing without confirmation', async ({ person, page }) => {
   person.guard.expect(/status of 412/)
   const id = await look(person, 'mkdir docs; echo old > docs/b.txt')
   const dropped = await page.evaluateHandle(() => {
@@ -95,7 +95,7 @@ test('files are dropped onto a directory, and none is replaced unasked', async (
   await expect.poll(() => person.api.run(id, 'cat docs/b.txt')).toBe('new')
 })
 
-test('a file is uploaded with the button, and downloaded', async ({ person, page }) => {
+test('a file is uploaded with the button and downloaded', async ({ person, page }) => {
   await look(person, 'true')
   await page.getByText('No files yet').waitFor()
   const content = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
@@ -110,7 +110,7 @@ test('a file is uploaded with the button, and downloaded', async ({ person, page
   expect(Buffer.concat(pieces).equals(content)).toBe(true)
 })
 
-test('an image is shown; a file with the name of an image and other content is not', async ({ person, page }) => {
+test('an image is shown, and other content with an image name is not', async ({ person, page }) => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>document.title=1</script></svg>'
   await look(person, `echo '${svg}' > a.svg; echo no > b.png`)
   await row(page, 'a.svg').click()
@@ -120,7 +120,7 @@ test('an image is shown; a file with the name of an image and other content is n
   await page.getByText('The file name says image, but the content is not one.').waitFor()
 })
 
-test('files are made, moved, found and deleted with the keys', async ({ person, page }) => {
+test('files are created, moved, found and deleted with keys', async ({ person, page }) => {
   const id = await look(person, 'mkdir -p src/deep; echo x > src/deep/found.txt; echo a > a.txt')
   await row(page, 'src').focus()
   await page.keyboard.press('ArrowRight')
@@ -153,11 +153,11 @@ test('files are made, moved, found and deleted with the keys', async ({ person, 
   expect(await person.api.run(id, 'ls -d docs/* made 2>/dev/null')).toBe('made\n')
 })
 
-test('a paused sandbox is not woken, and an ended one shows what the log kept', async ({ person, page }) => {
+test('the files of a paused or ended sandbox are shown without a resume', async ({ person, page }) => {
   person.guard.expect(/status of (404|409)/)
   const id = await look(person, 'echo kept > a.txt')
   await row(page, 'a.txt').waitFor()
-  // Of what a sandbox ended with, the log knows what it was told before.
+  // The files of an ended sandbox come from the log, so the log must have the last change.
   const told = async () => (await person.api.events(id)).findLast((event) => event.event_data.path === 'a.txt')
   await expect.poll(async () => (await told())?.event_data.size).toBe('kept\n'.length)
   await person.api.post(`/api/v1/sandboxes/${id}/pause`)
@@ -171,7 +171,7 @@ test('a paused sandbox is not woken, and an ended one shows what the log kept', 
   await editor(page).getByText('kept').waitFor()
 })
 
-test('on a small screen the tree and the file come after each other', async ({ newPerson }) => {
+test('on a small screen the tree and the file are separate', async ({ newPerson }) => {
   const person = await newPerson({ viewport: { width: 380, height: 800 }, colorScheme: 'dark' })
   const { page } = person
   await look(person, 'echo one > a.txt')
@@ -184,7 +184,7 @@ test('on a small screen the tree and the file come after each other', async ({ n
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(380)
 })
 
-test('who may only look cannot change anything, and sees why', async ({ person, newPerson }) => {
+test('a read-only member cannot change files and sees the reason', async ({ person, newPerson }) => {
   const id = await look(person, 'echo one > a.txt')
   const guest = await newPerson()
   const scopes = ['fs:ro', 'shell:ro']

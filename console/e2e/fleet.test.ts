@@ -3,7 +3,7 @@ import { expect, test } from './house/test'
 
 const WAITS = 'read task; until [ -e go ]; do sleep 0.05; done'
 
-test('what is filtered is in the address, and an address shows it again', async ({ person, page, newPerson }) => {
+test('the filter is part of the address', async ({ person, page, newPerson }) => {
   await Promise.all([
     person.api.spawn(script('Paint the fence', WAITS)),
     person.api.spawn(script('Mow the lawn', WAITS)),
@@ -35,10 +35,10 @@ test('what is filtered is in the address, and an address shows it again', async 
   await fleet.getByRole('link', { name: 'Paint the fence' }).waitFor()
 })
 
-test('the fleet changes while somebody looks at it', async ({ person, page }) => {
+test('the fleet updates without a reload', async ({ person, page }) => {
   await person.open('')
   await page.getByText('No sandbox yet').waitFor()
-  // Whether it was loaded again would be lost with the page.
+  // A reload would lose this mark.
   await page.evaluate(() => Object.assign(window, { isSamePage: true }))
   const id = await person.api.spawn(script('Mow the lawn', WAITS))
   const row = page.getByRole('row').filter({ hasText: 'Mow the lawn' })
@@ -52,7 +52,7 @@ test('the fleet changes while somebody looks at it', async ({ person, page }) =>
   expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true)
 })
 
-test('nobody sees the sandboxes of others', async ({ person, page, newPerson }) => {
+test('users do not see the sandboxes of others', async ({ person, page, newPerson }) => {
   const other = await newPerson()
   const id = await other.api.spawn(script('Keep a secret', WAITS))
   await other.open('')

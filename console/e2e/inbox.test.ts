@@ -9,11 +9,7 @@ const ASKS = {
 const APPROVED = { when: { contains: 'approve' }, text: 'So it is merged.' }
 const REJECTED = { when: { contains: 'reject' }, text: 'Then I leave it.' }
 
-test('a question comes without a reload, and is rejected with a reason by keys alone', async ({
-  person,
-  page,
-  model,
-}) => {
+test('a question appears without a reload and is rejected with keys', async ({ person, page, model }) => {
   await model.play(ASKS, APPROVED, REJECTED)
   await person.open('/inbox')
   await page.getByText('No open questions').waitFor()
@@ -32,7 +28,7 @@ test('a question comes without a reload, and is rejected with a reason by keys a
   expect((await person.api.reviews(id))[0]).toMatchObject({ status: 'rejected', comment: 'neither' })
 })
 
-test('letters decide nothing while the focus is elsewhere', async ({ person, page, model }) => {
+test('keys decide nothing while the focus is elsewhere', async ({ person, page, model }) => {
   await model.play(ASKS, APPROVED, REJECTED)
   const id = await person.api.spawn(agent('Merge it'))
   await person.open('/inbox')
@@ -46,7 +42,7 @@ test('letters decide nothing while the focus is elsewhere', async ({ person, pag
   await expect.poll(async () => (await person.api.read(id)).status).toBe('completed')
 })
 
-test('what was answered elsewhere says by whom, and is locked', async ({ person, page, model }) => {
+test('a question answered elsewhere is locked and shows the user', async ({ person, page, model }) => {
   await model.play(ASKS, APPROVED, REJECTED)
   const id = await person.api.spawn(agent('Merge it'))
   await person.open('/inbox')
@@ -60,7 +56,7 @@ test('what was answered elsewhere says by whom, and is locked', async ({ person,
   await expect.poll(() => page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
 })
 
-test('a run that failed and an intervention are news, until they are put away', async ({ person, page }) => {
+test('failed runs and interventions are listed until dismissed', async ({ person, page }) => {
   const id = await person.api.spawn(script('Break', 'echo no such thing >&2; exit 3'))
   const other = await person.api.spawn(script('Listen', 'sleep 1000'))
   await person.api.post(`/api/v1/sandboxes/${other}/interventions`, { message: 'Mind the gap', source: 'guardian' })

@@ -2,12 +2,12 @@ import type { Page } from 'playwright-core'
 import { script } from './house/agents'
 import { expect, test } from './house/test'
 
-/** One right after the other, without waiting for what the page says to the first: both must come within a second. */
+/** Presses two keys within a second, without waiting for the page in between. */
 async function pressBoth(page: Page, first: string, second: string): Promise<void> {
   await Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
 }
 
-test('the keys lead everywhere, and the sheet shows them', async ({ person, page }) => {
+test('keys open every screen, and the keyboard help lists them', async ({ person, page }) => {
   await person.api.spawn(script('Mow the lawn', 'sleep 600 & wait'))
   await person.open('')
   await page.getByRole('link', { name: 'Mow the lawn' }).waitFor()
@@ -31,7 +31,7 @@ test('the keys lead everywhere, and the sheet shows them', async ({ person, page
   await page.getByRole('tab', { name: 'Timeline', selected: false }).waitFor()
 })
 
-test('keys that are typed are text, and single keys can be turned off', async ({ person, page }) => {
+test('typed keys are text, and single keys can be turned off', async ({ person, page }) => {
   await person.open('')
   await page.getByRole('searchbox').fill('')
   await page.getByRole('searchbox').focus()
@@ -47,7 +47,7 @@ test('keys that are typed are text, and single keys can be turned off', async ({
   expect(new URL(page.url()).pathname).toBe('/console')
 })
 
-test('the theme is that of the system until another is chosen, and is kept', async ({ newPerson }) => {
+test('the theme follows the system until the user chooses one', async ({ newPerson }) => {
   const person = await newPerson({ colorScheme: 'dark' })
   const { page } = person
   const ink = () => page.evaluate(() => getComputedStyle(document.body).color)

@@ -8,7 +8,7 @@ const EVENTS = 10_000
 
 const test = plain
   .extend('user', { scope: 'file' }, ({ admin }) => newUser(admin))
-  /** A long log: ten thousand messages. */
+  /** A long log of ten thousand messages. */
   .extend('long', { scope: 'file' }, async ({ user: { api } }, { onCleanup }) => {
     onCleanup(() => api.endAll())
     const id = await api.sandbox(randomUUID())
@@ -24,7 +24,7 @@ function nodes(page: Page): Promise<number> {
   return page.evaluate(() => document.querySelectorAll('*').length)
 }
 
-/** Scrolls up through everything, and counts how long each frame took. */
+/** Scrolls to the top and records the duration of each frame. */
 function scrollUp(page: Page): Promise<{ frames: number; slowest: number; median: number }> {
   return page.getByRole('region', { name: 'Timeline' }).evaluate(async (box) => {
     const took: number[] = []
@@ -41,7 +41,11 @@ function scrollUp(page: Page): Promise<{ frames: number; slowest: number; median
   })
 }
 
-test('ten thousand events come in pages, and only what is in sight is drawn', async ({ user, long, newPerson }) => {
+test('ten thousand events are loaded in pages and only visible ones are rendered', async ({
+  user,
+  long,
+  newPerson,
+}) => {
   const person = await newPerson({ as: user })
   const { page } = person
   const pages: string[] = []
@@ -65,7 +69,7 @@ test('ten thousand events come in pages, and only what is in sight is drawn', as
   )
 })
 
-test('an address leads to an event far back', async ({ user, long, newPerson }) => {
+test('an address opens an old event', async ({ user, long, newPerson }) => {
   const person = await newPerson({ as: user })
   const { page } = person
   const events = await user.api.events(long)

@@ -7,7 +7,7 @@ echo '<title>Site</title><link rel="stylesheet" href="a.css"><h1>Hello</h1><scri
 echo 'h1 { color: rgb(1, 2, 3) }' > a.css
 echo 'fetch("a.css").then((answer) => document.body.append("its script heard " + answer.status))' > a.js`
 
-test('a port of the sandbox is shown in a pane, with its scripts and styles', async ({ person, page }) => {
+test('a port of the sandbox is shown with its scripts and styles', async ({ person, page }) => {
   person.guard.expect(/status of 502/)
   const id = await person.api.sandbox(`preview-${person.id}`)
   await person.api.run(id, SITE)
@@ -38,7 +38,7 @@ test('a port of the sandbox is shown in a pane, with its scripts and styles', as
   expect(tab.url()).not.toContain('viv_token')
 })
 
-test('a preview wakes nobody', async ({ person, page }) => {
+test('a preview does not resume a paused sandbox', async ({ person, page }) => {
   const id = await person.api.sandbox(`preview-${person.id}`)
   await person.api.post(`/api/v1/sandboxes/${id}/pause`)
   await person.open(`/sandboxes/${id}?tab=preview&port=3000`)

@@ -16,7 +16,7 @@ const STEPS = [
   { text: 'All done.', usage: { input_tokens: 10_000, output_tokens: 100 } },
 ]
 
-/** A run that has ended, as somebody who comes later finds it. */
+/** A run that has ended before the page is opened. */
 async function ended(person: Person): Promise<string> {
   const id = await person.api.spawn(agent('Look and try'))
   await expect.poll(async () => (await person.api.read(id)).status).toBe('completed')
@@ -28,7 +28,7 @@ const timeline = (page: Page) => page.getByRole('region', { name: 'Timeline' })
 const line = (page: Page) => page.getByRole('slider', { name: 'Moment of the run' })
 const at = (page: Page) => Number(new URL(page.url()).searchParams.get('at'))
 
-test('a run that has ended is gone through again, event by event', async ({ person, page, model }) => {
+test('an ended run is replayed event by event', async ({ person, page, model }) => {
   await model.play(...STEPS)
   const id = await ended(person)
   const events = await person.api.events(id)
@@ -52,7 +52,7 @@ test('a run that has ended is gone through again, event by event', async ({ pers
   expect(await axe(page)).toEqual([])
 })
 
-test('cost, tokens and tools are those of the moment', async ({ person, page, model }) => {
+test('cost, tokens and tools match the replayed moment', async ({ person, page, model }) => {
   await model.play(...STEPS)
   const id = await ended(person)
   const first = (await person.api.events(id)).find((one) => one.event_type === 'agent.model_call')?.seq
@@ -66,9 +66,9 @@ test('cost, tokens and tools are those of the moment', async ({ person, page, mo
   await timeline(page).getByText('All done.').first().waitFor()
 })
 
-test('it is played to its end, and stops there', async ({ person, page, model }) => {
+test('a replay runs to the end and stops', async ({ person, page, model }) => {
   await model.play(...STEPS)
-  // Of one that is gone nothing more comes, and its end stays where it is.
+  // An ended sandbox appends no events, so the end does not move.
   await person.api.end(await ended(person))
   await timeline(page).getByText('Sandbox ended').waitFor()
   await page.getByRole('button', { name: 'Replay' }).click()
@@ -80,7 +80,7 @@ test('it is played to its end, and stops there', async ({ person, page, model })
   expect(Number(await line(page).inputValue())).toBeCloseTo(Number(end))
 })
 
-test('a run that goes on is looked back at, and is live again', async ({ person, page, model }) => {
+test('a running run is replayed and then followed live', async ({ person, page, model }) => {
   const wait = bash('until [ -e go ]; do sleep 0.05; done; echo went on')
   await model.play({ text: 'I wait.', tools: [wait] }, { text: 'All done.' })
   const id = await person.api.spawn(agent('Wait for me'))
@@ -96,7 +96,7 @@ test('a run that goes on is looked back at, and is live again', async ({ person,
   expect(new URL(page.url()).search).toBe('')
 })
 
-test('what it cost over time is a chart, a sentence and a table', async ({ person, page, model }) => {
+test('the cost over time is a chart, a sentence and a table', async ({ person, page, model }) => {
   await model.play(...STEPS)
   const id = await ended(person)
   const calls = (await person.api.events(id)).filter((one) => one.event_type === 'agent.model_call')

@@ -9,7 +9,11 @@ const ASKS = {
 const APPROVED = { when: { contains: 'approve' }, text: 'So it is merged.' }
 const REJECTED = { when: { contains: 'reject' }, text: 'Then I leave it.' }
 
-test('a question is approved beside the timeline, and the agent hears the comment', async ({ person, page, model }) => {
+test('a question is approved beside the timeline, and the comment reaches the agent', async ({
+  person,
+  page,
+  model,
+}) => {
   await model.play(ASKS, APPROVED, REJECTED)
   const id = await person.api.spawn(agent('Merge it'))
   await person.open(`/sandboxes/${id}`)

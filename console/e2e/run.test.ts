@@ -4,7 +4,7 @@ import { bash, type Step } from './house/model'
 import type { Person } from './house/person'
 import { expect, test } from './house/test'
 
-/** A call that ends when a test says so, or when somebody interrupts it. */
+/** Tool call that ends when a test releases it or a user interrupts it. */
 const UNTIL_TOLD = 'until [ -e go ]; do sleep 0.05; done; echo went on'
 const WAITS: Step = {
   when: { contains: 'Call the API' },
@@ -27,12 +27,12 @@ async function watch(person: Person, title: string): Promise<string> {
   return id
 }
 
-/** A key does nothing while its button would not. */
+/** A key does nothing while its button is disabled. */
 async function enabled(page: Page, button: string): Promise<void> {
   await expect.poll(() => page.getByRole('button', { name: button, exact: true }).isEnabled()).toBe(true)
 }
 
-test('a run is seen as it happens, and a message changes its next step', async ({ person, page, model }) => {
+test('a run is shown live, and a message changes its next step', async ({ person, page, model }) => {
   await model.play(WAITS, OBEYS, GOES_ON, ENDS)
   const id = await watch(person, 'Call the API')
   const timeline = page.getByRole('region', { name: 'Timeline' })
@@ -59,7 +59,7 @@ test('a run is seen as it happens, and a message changes its next step', async (
   expect(await timeline.getByText('As planned.').count()).toBe(0)
 })
 
-test('what it costs is counted while it runs', async ({ person, page, model }) => {
+test('the cost is counted while the run is active', async ({ person, page, model }) => {
   await model.play(WAITS, ENDS)
   const id = await watch(person, 'Call the API')
   const facts = page.getByRole('complementary', { name: 'Facts' })
@@ -85,7 +85,7 @@ test('guidance reaches the agent before its next step', async ({ person, page, m
   await page.getByText('As you say.').waitFor()
 })
 
-test('an interrupt ends what it does, and the agent goes on', async ({ person, page, model }) => {
+test('an interrupt ends the tool call, and the agent continues', async ({ person, page, model }) => {
   await model.play(WAITS, OBEYS, GOES_ON, ENDS)
   await watch(person, 'Call the API')
   await page.getByRole('button', { name: UNTIL_TOLD }).waitFor()
@@ -97,7 +97,7 @@ test('an interrupt ends what it does, and the agent goes on', async ({ person, p
   await page.getByRole('button', { name: UNTIL_TOLD }).getByText('failed').waitFor()
 })
 
-test('a paused sandbox stands still until it is resumed', async ({ person, page, model }) => {
+test('a paused sandbox stops until it is resumed', async ({ person, page, model }) => {
   await model.play(WAITS, ENDS)
   const id = await watch(person, 'Call the API')
   await page.getByRole('button', { name: UNTIL_TOLD }).waitFor()
@@ -110,7 +110,7 @@ test('a paused sandbox stands still until it is resumed', async ({ person, page,
   await page.getByText('All done.').first().waitFor()
 })
 
-test('a sandbox is ended after a question, and its timeline stays', async ({ person, page, model }) => {
+test('a sandbox ends after a confirmation, and its timeline stays', async ({ person, page, model }) => {
   await model.play(WAITS)
   const id = await watch(person, 'Call the API')
   await page.getByText('I wait.').waitFor()

@@ -14,7 +14,7 @@ async function invite(person: Person, guest: string, preset: string): Promise<vo
   await dialog.waitFor({ state: 'detached' })
 }
 
-test('a guest who may only watch sees the timeline, is given no box, and is out at once', async ({
+test('an observer sees the timeline, cannot write, and loses access immediately', async ({
   person,
   page,
   newPerson,
@@ -61,7 +61,7 @@ test('a guest who may only watch sees the timeline, is given no box, and is out 
   await expect(guest.api.read(id)).rejects.toThrow('404')
 })
 
-test('an invitation is changed, and what a guest may do with it', async ({ person, page, newPerson }) => {
+test('a changed invitation changes the rights of the guest', async ({ person, page, newPerson }) => {
   const id = await person.api.sandbox(`t-${person.id}`)
   const guest = await newPerson()
   await person.open(`/sandboxes/${id}?tab=sharing`)
@@ -87,7 +87,7 @@ test('an invitation is changed, and what a guest may do with it', async ({ perso
   await page.getByText('Nobody else was invited.').waitFor()
 })
 
-test('a token is shown once, does what it says, and is ended', async ({ person, page }) => {
+test('a token is shown once, has its scopes, and can be revoked', async ({ person, page }) => {
   const id = await person.api.sandbox(`t-${person.id}`)
   await person.api.run(id, 'echo hello > greeting')
   await person.open(`/sandboxes/${id}?tab=sharing`)
@@ -117,7 +117,7 @@ test('a token is shown once, does what it says, and is ended', async ({ person, 
   expect((await read()).status).toBe(401)
 })
 
-test('sharing has room on a small screen, also in the dark', async ({ newPerson }) => {
+test('sharing fits a small screen in the dark theme', async ({ newPerson }) => {
   const person = await newPerson({ colorScheme: 'dark', viewport: { width: 380, height: 800 } })
   const id = await person.api.spawn(script('Small', 'sleep 1000'))
   await person.open(`/sandboxes/${id}?tab=sharing`)

@@ -1,13 +1,13 @@
 import { Person, signIn } from './house/person'
 import { expect, test } from './house/test'
 
-test('a wrong key is refused in words, the right one opens the fleet, and signing out closes it', async ({
+test('a wrong key is rejected, the right key opens the fleet, and sign-out ends the session', async ({
   browser,
   admin,
 }) => {
   const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
   const { page, guard } = visitor
-  // Whether somebody is signed in is asked of the server, which says no in numbers.
+  // The page asks the server for the session, and the server answers 401.
   guard.expect(/status of 401/)
   await signIn(page, 'e2b_0000000000000000000000000000000000000000')
   await page.getByRole('alert').getByText('The server does not know this key.').waitFor()
@@ -26,7 +26,7 @@ test('a wrong key is refused in words, the right one opens the fleet, and signin
   await visitor.leave()
 })
 
-test('whoever signs in arrives where they wanted to go, but never elsewhere', async ({ browser, admin }) => {
+test('sign-in returns to the requested page, and never to another site', async ({ browser, admin }) => {
   const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
   const { page, guard } = visitor
   guard.expect(/status of 401/)
@@ -43,7 +43,7 @@ test('whoever signs in arrives where they wanted to go, but never elsewhere', as
   await visitor.leave()
 })
 
-test('a page that breaks the content security policy fails its test', async ({ person, page }) => {
+test('a violation of the content security policy fails the test', async ({ person, page }) => {
   await person.open('')
   await page.evaluate(() => document.head.append(document.createElement('style')))
   await page.evaluate(() => document.body.setAttribute('style', 'color: red'))

@@ -1,7 +1,7 @@
 import { axe } from './house/axe'
 import { expect, test } from './house/test'
 
-test('a snapshot is taken, the files change, and somebody goes back', async ({ person, page }) => {
+test('a snapshot is taken and restored', async ({ person, page }) => {
   const id = await person.api.sandbox(`t-${person.id}`)
   await person.api.run(id, 'echo before > file')
   await person.open(`/sandboxes/${id}?tab=snapshots`)
@@ -29,13 +29,13 @@ test('a snapshot is taken, the files change, and somebody goes back', async ({ p
   await page.getByText('No snapshot yet').waitFor()
 })
 
-test('a fork is a thread of its own, in the tree of both', async ({ person, page }) => {
+test('a fork is its own thread and appears in the tree of both', async ({ person, page }) => {
   const thread = `t-${person.id}`
   const id = await person.api.sandbox(thread)
   await person.api.run(id, 'echo origin > file')
   for (const name of ['first', 'second']) await person.api.post(`/threads/${thread}/snapshots`, { name })
   await person.open(`/sandboxes/${id}?tab=snapshots`)
-  // The second was taken of what the first had saved: it hangs below it.
+  // The second snapshot is a child of the first.
   await page
     .getByRole('listitem')
     .filter({ hasText: 'first' })

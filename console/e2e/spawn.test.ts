@@ -8,7 +8,7 @@ import { expect, test } from './house/test'
 
 const run = promisify(execFile)
 
-/** A word as the form wants it: quoted as for a shell. */
+/** Quotes a word as a shell would. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
 }
@@ -19,7 +19,7 @@ async function fill(page: Page, title: string, program: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Program' }).fill(program)
 }
 
-test('n opens the form, and a program that is started there is seen at work', async ({ person, page }) => {
+test('n opens the form, which starts a program', async ({ person, page }) => {
   await person.open('')
   await page.getByText('No sandbox yet').waitFor()
   await page.keyboard.press('n')
@@ -32,7 +32,7 @@ test('n opens the form, and a program that is started there is seen at work', as
   await page.getByText('it is well-kept').first().waitFor()
 })
 
-test('an agent that asks a model is started with the form', async ({ person, page, model }) => {
+test('the form starts an agent that calls a model', async ({ person, page, model }) => {
   await model.play({ text: 'I look.', tools: [bash('echo seen')] }, { text: 'That was all.' })
   await person.open('/spawn')
   const { command } = agent('')
@@ -45,7 +45,7 @@ test('an agent that asks a model is started with the form', async ({ person, pag
   expect((await person.api.read(id)).run?.task?.context).toEqual({ done_when: 'the moon is full' })
 })
 
-test('a plain sandbox is made, and its thread says so when it has one', async ({ person, page }) => {
+test('a plain sandbox is created, and a thread that has one is reported', async ({ person, page }) => {
   await person.open('/spawn')
   await page.getByRole('radio', { name: 'Plain sandbox' }).check()
   await page.getByRole('textbox', { name: 'Thread' }).fill(`box-${person.id}`)
@@ -63,7 +63,7 @@ test('a plain sandbox is made, and its thread says so when it has one', async ({
   await page.waitForURL(`**/${id}`)
 })
 
-test('what is wrong is told beside its field, and the form stays as it was', async ({ person, page }) => {
+test('an invalid field shows its error, and the form keeps its input', async ({ person, page }) => {
   person.guard.expect(/status of 422/)
   await person.open('/spawn')
   await page.getByRole('button', { name: 'Start the agent' }).click()
@@ -84,14 +84,14 @@ test('what is wrong is told beside its field, and the form stays as it was', asy
   await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Too much')
 })
 
-test('the curl line that is shown does the same in a shell', async ({ person, page }) => {
+test('the shown curl command starts the same run', async ({ person, page }) => {
   await person.open('/spawn')
   await fill(page, `It's "quoted" $HOME \`id\` \\`, `sh -c 'echo "$SECRET"' -- "it's"`)
   await page.getByRole('button', { name: 'Add a variable' }).click()
   await page.getByLabel('Name of variable 1').fill('SECRET')
   await page.getByLabel('Value of variable 1').fill('in the form alone')
   await person.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  // It says so for a moment only.
+  // The button shows this text only briefly.
   const copied = page.getByRole('button', { name: 'Copied' }).waitFor()
   await Promise.all([copied, page.getByRole('button', { name: 'Copy' }).click()])
   const line = await page.evaluate(() => navigator.clipboard.readText())
@@ -106,7 +106,7 @@ test('the curl line that is shown does the same in a shell', async ({ person, pa
   await expect.poll(async () => JSON.stringify(await person.api.events(id))).toContain('from my shell')
 })
 
-test('a run that has ended is continued in a new sandbox', async ({ person, page }) => {
+test('an ended run continues in a new sandbox', async ({ person, page }) => {
   const id = await person.api.spawn({ ...agent('Count to ten'), command: ['sh', '-c', 'exit 0'], budget_usd: 3 })
   await person.open(`/sandboxes/${id}`)
   await page.getByRole('link', { name: 'Continue in a new sandbox' }).click()

@@ -6,7 +6,7 @@ import { lastingPort, Server } from './house/server'
 import { TerminalOnPage } from './house/terminal'
 import { expect, test } from './house/test'
 
-/** A sandbox of somebody, with a shell of theirs on the screen. */
+/** Opens a shell of the person in a new sandbox. */
 async function shellOf(person: Person): Promise<{ id: string; thread: string; terminal: TerminalOnPage }> {
   const thread = `thread-${randomBytes(4).toString('hex')}`
   const id = await person.api.sandbox(thread)
@@ -18,7 +18,7 @@ async function shellOf(person: Person): Promise<{ id: string; thread: string; te
   return { id, thread, terminal }
 }
 
-/** Lets somebody into the sandbox of somebody else, and puts them before the same shell. */
+/** Invites a person to the sandbox and opens the same shell for them. */
 async function join(owner: Person, thread: string, guest: Person, scopes: string[]): Promise<TerminalOnPage> {
   await owner.api.post(`/threads/${thread}/members`, { user_id: guest.id, scopes })
   const { pathname, search } = new URL(owner.page.url())
@@ -27,7 +27,7 @@ async function join(owner: Person, thread: string, guest: Person, scopes: string
   return new TerminalOnPage(guest.page)
 }
 
-test('what is typed runs, and its output is shown; an exit is told at once', async ({ person, page }) => {
+test('typed commands run, and the exit of the shell is shown', async ({ person, page }) => {
   const { terminal } = await shellOf(person)
   await terminal.run('echo $((6 * 7)) is the answer', '42 is the answer')
   await terminal.run("printf '\\e[38;2;200;30;120mtruly\\e[0m %s\\n' coloured", 'truly coloured')
@@ -45,7 +45,7 @@ test('the terminal has the size of the window', async ({ person, page }) => {
   const before = await said.textContent()
   await page.setViewportSize({ width: 900, height: 600 })
   await expect.poll(() => said.textContent()).not.toBe(before)
-  // It may take it in several steps.
+  // The size may change in several steps.
   let asked = 0
   const size = async () => {
     const answer = new RegExp(`size ${++asked} (\\d+) (\\d+)`)
@@ -57,20 +57,20 @@ test('the terminal has the size of the window', async ({ person, page }) => {
   await expect.poll(async () => new Set(await size()).size).toBe(1)
 })
 
-test('a reload finds the same shell, with what it said', async ({ person, page }) => {
+test('a reload shows the same shell with its output', async ({ person, page }) => {
   const { terminal } = await shellOf(person)
   await terminal.run('kept=yes; echo said-$((1 + 1))', 'said-2')
   await page.reload()
   await terminal.shows('said-2')
   await terminal.run('echo kept: $kept', 'kept: yes')
-  // Another place and back is the same.
+  // Leaving the page and returning shows the same shell.
   await page.getByRole('tab', { name: 'Timeline' }).click()
   await page.getByRole('tab', { name: 'Terminal' }).click()
   await terminal.shows('kept: yes')
   await terminal.run('echo still: $kept', 'still: yes')
 })
 
-test('two people in one terminal see each other, and what each of them does', async ({ person, page, newPerson }) => {
+test('two people in one terminal see each other and the same output', async ({ person, page, newPerson }) => {
   const { terminal, thread } = await shellOf(person)
   await terminal.run('echo hello from $((40 + 1))', 'hello from 41')
   const guest = await newPerson()
@@ -89,7 +89,7 @@ test('two people in one terminal see each other, and what each of them does', as
   await here.getByText(guest.id).waitFor({ state: 'detached' })
 })
 
-test('a person with shell:ro sees the shell, and the server refuses what they type', async ({ person, newPerson }) => {
+test('a person with shell:ro sees the shell and cannot type', async ({ person, newPerson }) => {
   const { terminal, thread, id } = await shellOf(person)
   const guest = await newPerson()
   const theirs = await join(person, thread, guest, ['shell:ro', 'fs:ro'])
@@ -102,7 +102,7 @@ test('a person with shell:ro sees the shell, and the server refuses what they ty
   await theirs.shows('listed-2')
   expect(await terminal.text()).not.toContain('forbidden')
 
-  // A page that does not keep to it is refused all the same.
+  // The server refuses input even if the page sends it.
   const refusal = await guest.page.evaluate(async (address) => {
     const socket = new WebSocket(address)
     socket.onopen = () => socket.send('{"type":"auth"}')
@@ -122,7 +122,7 @@ test('a person with shell:ro sees the shell, and the server refuses what they ty
   await guest.page.getByText('You may watch shells here, but not open one.').waitFor()
 })
 
-test('a lost connection shows, and comes back to the same shell', async ({ person, page }) => {
+test('a lost connection is shown and reconnects to the same shell', async ({ person, page }) => {
   const { terminal } = await shellOf(person)
   await terminal.run('kept=yes; echo said-$((1 + 1))', 'said-2')
   person.guard.expect(/ERR_INTERNET_DISCONNECTED|ERR_NETWORK/)
@@ -135,7 +135,7 @@ test('a lost connection shows, and comes back to the same shell', async ({ perso
   expect(await terminal.text()).not.toContain('never-sent')
 })
 
-test('a server that was killed and started again has the same shell', async ({ browser }) => {
+test('a killed and restarted server has the same shell', async ({ browser }) => {
   const server = await Server.start({}, await lastingPort())
   const person = await Person.arrive(browser, await newUser(new Api(server.url, server.adminKey)))
   try {
@@ -146,7 +146,7 @@ test('a server that was killed and started again has the same shell', async ({ b
     await server.kill()
     await person.page.getByText('Connection lost.').waitFor()
     await server.startAgain()
-    // It may have come back by itself before somebody clicks.
+    // The terminal may reconnect before the click.
     const back = person.page.getByText('Connection lost.').waitFor({ state: 'detached' })
     await Promise.race([
       back,
@@ -165,17 +165,17 @@ test('a server that was killed and started again has the same shell', async ({ b
   }
 })
 
-test('a flood is shown to its end, and another can be stopped', async ({ person }) => {
+test('a large output is shown to its end, and another is interrupted', async ({ person }) => {
   const { terminal } = await shellOf(person)
   await terminal.run('yes | head -100000; echo ended-$((1 + 1))', 'ended-2')
-  // Another word: what is in sight of the first would be taken for the second.
+  // A different word, so that visible output of the first command does not match.
   await terminal.type('yes water\n')
   await terminal.shows('water\nwater\nwater')
   await person.page.keyboard.press('Control+c')
   await terminal.run('echo stopped-$((1 + 1))', 'stopped-2')
 })
 
-test('several lines are shown before they are pasted, without what a terminal would obey', async ({ person, page }) => {
+test('several lines are shown before a paste, without control characters', async ({ person, page }) => {
   const { terminal } = await shellOf(person)
   await terminal.paste('echo $((2 + 2)) pasted\u001b[201~\necho and more\n')
   const dialog = page.getByRole('dialog', { name: 'Paste 2 lines?' })
@@ -191,7 +191,7 @@ test('several lines are shown before they are pasted, without what a terminal wo
   await terminal.shows('6 at once')
 })
 
-test('the page hears no key of the terminal, and F6 leaves it', async ({ person, page }) => {
+test('terminal keys are not shortcuts of the page, and F6 leaves the terminal', async ({ person, page }) => {
   const { terminal } = await shellOf(person)
   await terminal.type('?1gf')
   await terminal.shows('?1gf')
@@ -206,7 +206,7 @@ test('the page hears no key of the terminal, and F6 leaves it', async ({ person,
   await page.getByRole('button', { name: 'bash' }).waitFor()
 })
 
-test('words are found in what was shown', async ({ person, page }) => {
+test('the search finds words in the output', async ({ person, page }) => {
   const { terminal } = await shellOf(person)
   await terminal.run('seq 500; echo a-needle-$((1 + 1))', 'a-needle-2')
   await page.getByRole('button', { name: 'Search', exact: true }).click()
@@ -216,7 +216,7 @@ test('words are found in what was shown', async ({ person, page }) => {
   await page.getByText('Not found').waitFor()
 })
 
-test('a paused sandbox is woken by nobody who did not say so', async ({ person, page }) => {
+test('a paused sandbox is resumed only on request', async ({ person, page }) => {
   const { terminal, id } = await shellOf(person)
   await person.api.post(`/sandboxes/${id}/pause`)
   await page.getByText('nothing runs, and what you type is not sent').waitFor()
@@ -230,7 +230,7 @@ test('a paused sandbox is woken by nobody who did not say so', async ({ person, 
   expect(await terminal.text()).not.toContain('never-sent')
 })
 
-test('a terminal is accessible, whatever the theme and the window', async ({ newPerson }) => {
+test('the terminal is accessible in every theme and window size', async ({ newPerson }) => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const person = await newPerson({ colorScheme, viewport: { width: 380, height: 760 } })
     const { terminal } = await shellOf(person)

@@ -5,7 +5,7 @@ import { overdue } from '~/store/overdue'
 import { allows, presetOf, tidy, toggle } from '~/store/scopes'
 
 describe('scopes', () => {
-  it('include the weaker of their kind and nothing else', () => {
+  it('include only the weaker scope of their kind', () => {
     expect(allows(['fs:rw'], 'fs:ro')).toBe(true)
     expect(allows(['fs:ro'], 'fs:rw')).toBe(false)
     expect(allows(['shell'], 'shell:ro')).toBe(true)
@@ -13,24 +13,24 @@ describe('scopes', () => {
     expect(allows([], 'snapshot')).toBe(false)
   })
 
-  it('are chosen one by one, the stronger in place of the weaker', () => {
+  it('replace the weaker scope by the stronger one', () => {
     expect(toggle(['fs:ro', 'shell:ro'], 'fs:rw')).toEqual(['fs:rw', 'shell:ro'])
     expect(toggle(['fs:rw'], 'fs:ro')).toEqual(['fs:ro'])
     expect(toggle(['fs:rw', 'process'], 'process')).toEqual(['fs:rw'])
     expect(tidy(['shell', 'shell:ro', 'fs:ro'])).toEqual(['fs:ro', 'shell'])
   })
 
-  it('have a usual name', () => {
+  it('have a display name', () => {
     expect(presetOf(['shell:ro', 'fs:ro'])).toBe('Observer')
     expect(presetOf(['fs:rw', 'shell', 'process'])).toBe('Colleague')
     expect(presetOf(['process'])).toBeUndefined()
   })
 })
 
-describe('the line that uses a token', () => {
+describe('the example command of a token', () => {
   const given = { endpoints: { http: 'http://h:1/sandboxes/sbx1' }, thread_id: 'my thread' }
 
-  it('does what the token allows, and does not hold it', () => {
+  it('uses the scopes of the token and does not contain it', () => {
     expect(tokenLine({ ...given, scopes: ['fs:rw', 'process'] })).toContain('http://h:1/sandboxes/sbx1/exec')
     expect(tokenLine({ ...given, scopes: ['fs:ro', 'shell:ro'] })).toContain('http://h:1/sandboxes/sbx1/files/')
     expect(tokenLine({ ...given, scopes: ['shell:ro'] })).toContain('http://h:1/api/v1/sandboxes/sbx1/events')
@@ -39,8 +39,8 @@ describe('the line that uses a token', () => {
   })
 })
 
-describe('the address of the administration', () => {
-  it('is read without trust', () => {
+describe('the address of the admin page', () => {
+  it('is validated', () => {
     expect(adminSearch({ part: 'audit', kind: 'used', before: 7, user: 12, outcome: 'refused' })).toMatchObject({
       part: 'audit',
       kind: 'used',
@@ -58,7 +58,7 @@ describe('a sandbox', () => {
   const moment = (seconds: number) => new Date(at + seconds * 1000).toISOString()
   const fine = { state: 'running', created_at: moment(-3600), lease_expires_at: moment(60), ends_at: moment(3600) }
 
-  it('is overdue when it is where none should be for long', () => {
+  it('is overdue after its start time, lease or lifetime', () => {
     expect(overdue(fine, at)).toBeUndefined()
     expect(overdue({ ...fine, state: 'creating' }, at)).toContain('starting')
     expect(overdue({ ...fine, state: 'creating', created_at: moment(-5) }, at)).toBeUndefined()

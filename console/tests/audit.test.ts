@@ -8,8 +8,8 @@ function entry(seq: number, more: Partial<Entry> = {}): Entry {
   return { seq, at: AT, kind: 'used', outcome: 200, route: 'GET /x', sub: 'ann', ...more }
 }
 
-describe('the audit', () => {
-  it('shows the newest first and what repeats once', () => {
+describe('the audit log', () => {
+  it('lists the newest first and repeated entries once', () => {
     const folded = fold([entry(1), entry(2), entry(3, { sub: 'ben' }), entry(4)])
     expect(folded.map((line) => [line.entry.seq, line.first.seq, line.times])).toEqual([
       [4, 4, 1],
@@ -18,7 +18,7 @@ describe('the audit', () => {
     ])
   })
 
-  it('leaves out what one has only looked at oneself', () => {
+  it('omits reads of the current user', () => {
     const entries = [
       entry(1),
       entry(2, { sub: 'ben' }),
@@ -29,7 +29,7 @@ describe('the audit', () => {
     expect(withoutOwnLooks(entries, 'ann').map((each) => each.seq)).toEqual([2, 3, 4, 5])
   })
 
-  it('says what was done in words, as far as it knows them', () => {
+  it('describes known actions in words', () => {
     const route = 'POST /threads/{thread_id}/snapshots'
     expect(deedOf(entry(1, { route }))).toBe('Took a snapshot')
     expect(deedOf(entry(1, { route, kind: 'refused', outcome: 403 }))).toBe('Was refused')
@@ -37,7 +37,7 @@ describe('the audit', () => {
     expect(deedOf(entry(1, { kind: 'signed_in' }))).toBe('Signed in')
   })
 
-  it('is saved as lines of JSON', () => {
+  it('is saved as NDJSON', () => {
     expect(
       ndjson([entry(1), entry(2)])
         .trim()
@@ -46,7 +46,7 @@ describe('the audit', () => {
     ).toEqual([1, 2])
   })
 
-  it('is saved for spreadsheets, which compute nothing of it', () => {
+  it('is saved as CSV without formulas', () => {
     const [head, line] = csv([entry(1, { sub: '=cmd()', detail: 'a "b", c' })]).split('\r\n')
     expect(head).toBe('seq,at,sub,kind,route,outcome,aud,thread_id,jti,scope,detail')
     expect(line).toBe(`1,${AT},'=cmd(),used,GET /x,200,,,,,"a ""b"", c"`)
@@ -62,7 +62,7 @@ describe('tokens', () => {
       detail: until === undefined ? 'for ann lee' : `for ann lee until ${until}`,
     })
 
-  it('live until they end, are ended, or all are', () => {
+  it('are active until they expire or are revoked', () => {
     const entries = [
       issued(1, 'tok_old'),
       entry(2, { kind: 'rotated' }),

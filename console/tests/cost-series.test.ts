@@ -14,7 +14,7 @@ function series(...events: Parameters<CostSeries['append']>[0][]): CostSeries {
 }
 
 describe('CostSeries', () => {
-  it('adds up what the gateway says', () => {
+  it('adds up the costs of the gateway', () => {
     const made = series(call(2, 0.5), event(3), call(4, 0.25))
     expect(made.points).toMatchObject([
       { seq: 2, costUsd: 0.5, inputTokens: 10, cacheTokens: 2 },
@@ -23,21 +23,21 @@ describe('CostSeries', () => {
     expect([1, 2, 3, 4, 9].map((seq) => made.until(seq).costUsd)).toEqual([0, 0.5, 0.5, 0.75, 0.75])
   })
 
-  it('takes the sum of an agent that reports itself', () => {
+  it('uses the total of an agent that reports its own cost', () => {
     expect(series(report(5, 0.1), report(9, 0.3)).points.map((point) => point.costUsd)).toEqual([0.1, 0.3])
   })
 
-  it('believes the gateway where both speak', () => {
+  it('prefers the gateway if both report', () => {
     expect(series(call(1, 0.5), report(2, 9)).points).toHaveLength(1)
   })
 
-  it('knows tokens without a price from what is free', () => {
+  it('distinguishes tokens without a price from free ones', () => {
     expect(series(report(5, null)).isPriced).toBe(false)
     expect(series(call(5)).isPriced).toBe(false)
     expect(series(call(5, 0)).isPriced).toBe(true)
   })
 
-  it('is thinned to what can be drawn, with both ends', () => {
+  it('is thinned for the chart and keeps both ends', () => {
     const made = series(...Array.from({ length: 5_000 }, (_, index) => call(index + 1, 0.001)))
     const few = thinned(made.points, 100)
     expect(few.length).toBeLessThanOrEqual(100)

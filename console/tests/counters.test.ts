@@ -34,14 +34,14 @@ describe('Counters', () => {
     expect(counters.series.points.map((point) => point.costUsd)).toEqual([0.25, 0.75])
   })
 
-  it("adds to the server's count only what it does not include", () => {
+  it('adds only events that the count of the server lacks', () => {
     const counters = new Counters()
     counters.settle(run(2, 7), 10)
     for (const one of [call(9, 1), tool(10, 'Bash'), call(11, 0.5), tool(12, 'Bash')]) counters.append(one)
     expect(counters.spent).toMatchObject({ costUsd: 2.5, inputTokens: 1100, cacheTokens: 60, toolCalls: 8 })
   })
 
-  it('does not go back to an older count of the server', () => {
+  it('ignores an older count of the server', () => {
     const counters = new Counters()
     counters.settle(run(2, 7), 10)
     counters.append(call(11, 1))
@@ -57,7 +57,7 @@ describe('Counters', () => {
     expect(counters.tools.get('Bash')).toBe(1)
   })
 
-  it('knows what had been used at a moment, also when the beginning is not loaded', () => {
+  it('returns the usage at a moment even if the start is not loaded', () => {
     const counters = new Counters()
     counters.settle(run(2, 7), 10)
     counters.rebuild([tool(8, 'Bash'), call(9, 0.5), tool(10, 'Read')])

@@ -34,18 +34,18 @@ describe('parseDiff', () => {
     expect(hunks[1]?.lines[0]).toMatchObject({ kind: 'minus', before: 10, text: 'return 1' })
   })
 
-  it('counts what came and what went', () => {
+  it('counts added and removed lines', () => {
     expect(countLines(hunks)).toEqual({ plus: 4, minus: 3 })
   })
 
-  it('marks the part of a line that is other', () => {
+  it('marks the changed part of a line', () => {
     expect(hunks[1]?.lines.map((line) => line.differs)).toEqual([
       [7, 8],
       [7, 8],
     ])
   })
 
-  it('puts what came beside what went', () => {
+  it('pairs removed and added lines', () => {
     const sides = pairs(hunks[0]?.lines ?? []).map(({ left, right }) => [left?.text, right?.text])
     expect(sides).toEqual([
       ['import os', 'import os'],
@@ -56,7 +56,7 @@ describe('parseDiff', () => {
     ])
   })
 
-  it('does not take a line that looks like a heading for one', () => {
+  it('does not mistake a line for a header', () => {
     const lines = parseDiff('@@ -1 +1 @@\n--- a\n+++ b\n')[0]?.lines
     expect(lines?.map((line) => line.text)).toEqual(['-- a', '++ b'])
   })

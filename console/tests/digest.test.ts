@@ -4,7 +4,7 @@ import { Timeline } from '~/store/timeline'
 import { event } from './events'
 
 describe('digest', () => {
-  it('says what is new, by kind', () => {
+  it('counts new events by kind', () => {
     const timeline = new Timeline()
     for (const one of [
       event(1),

@@ -3,7 +3,7 @@ import { Drafts } from '~/store/drafts'
 
 const DRAFT = { text: 'x', tag: '1' }
 
-describe('edits that are not saved', () => {
+describe('unsaved edits', () => {
   let drafts: Drafts
 
   beforeEach(() => {
@@ -11,7 +11,7 @@ describe('edits that are not saved', () => {
     for (const path of ['src/a.ts', 'src/deep/b.ts', 'srcs.ts']) drafts.put('sbx1', path, DRAFT)
   })
 
-  it('go with a directory that gets another name', () => {
+  it('follow a renamed directory', () => {
     drafts.move('sbx1', 'src', 'lib')
     expect(drafts.get('sbx1', 'lib/a.ts')).toEqual(DRAFT)
     expect(drafts.get('sbx1', 'lib/deep/b.ts')).toEqual(DRAFT)
@@ -19,13 +19,13 @@ describe('edits that are not saved', () => {
     expect(drafts.get('sbx1', 'srcs.ts')).toEqual(DRAFT)
   })
 
-  it('go when their directory is removed', () => {
+  it('are dropped with their directory', () => {
     drafts.remove('sbx1', 'src')
     expect(drafts.get('sbx1', 'src/deep/b.ts')).toBeUndefined()
     expect(drafts.get('sbx1', 'srcs.ts')).toEqual(DRAFT)
   })
 
-  it('are gone after whoever typed them signed out, and nobody is asked about them', () => {
+  it('are dropped at sign-out without a warning', () => {
     drafts.clear()
     expect(drafts.get('sbx1', 'srcs.ts')).toBeUndefined()
     const leaving = new Event('beforeunload', { cancelable: true })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Echoes } from '~/store/echoes'
 
-test('what was named here is an echo when it is heard, in whatever distance', () => {
+test('a local change is an echo when its event arrives', () => {
   const echoes = new Echoes<number>()
   echoes.name(3)
   echoes.name(4)
@@ -10,7 +10,7 @@ test('what was named here is an echo when it is heard, in whatever distance', ()
   expect([4, 5].map((each) => echoes.hears(each))).toEqual([true, true])
 })
 
-test('the same is news once the last echo was heard, and what others named is always', () => {
+test('a change after the last echo and changes of others are new', () => {
   const echoes = new Echoes<number | undefined>()
   expect(echoes.hears(3)).toBe(false)
   echoes.name(3)

@@ -26,13 +26,13 @@ describe('EventStore', () => {
     expect(store.hasOlder).toBe(true)
   })
 
-  it('drops what it has already', async () => {
+  it('drops duplicates', async () => {
     const store = await opened(new MemoryLog(range(1, 3)))
     for (const seq of [3, 2, 4, 4, 1]) store.receive(event(seq))
     expect(seqs(store)).toEqual([1, 2, 3, 4])
   })
 
-  it('puts what comes out of order in order', async () => {
+  it('sorts events that arrive out of order', async () => {
     const log = new MemoryLog(range(1, 2))
     const store = await opened(log)
     log.events = range(1, 5)
@@ -43,7 +43,7 @@ describe('EventStore', () => {
     expect(seqs(store)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it('fetches a hole before it shows what is behind it', async () => {
+  it('fetches a gap before it shows later events', async () => {
     const log = new MemoryLog(range(1, 2))
     const store = await opened(log)
     log.events = range(1, 2_500)
@@ -60,7 +60,7 @@ describe('EventStore', () => {
     expect(store.behind).toBe(0)
   })
 
-  it('says where events were removed, and goes on', async () => {
+  it('marks removed events and continues', async () => {
     const log = new MemoryLog(range(1, 2))
     const store = await opened(log)
     log.events = range(8, 9)
@@ -71,7 +71,7 @@ describe('EventStore', () => {
     expect(store.timeline.rows[2]).toMatchObject({ seq: 3, until: 7 })
   })
 
-  it('goes on when the log has nothing at all of the hole', async () => {
+  it('continues when the log has no event of the gap', async () => {
     const log = new MemoryLog(range(1, 2))
     const store = await opened(log)
     log.events = []
@@ -80,7 +80,7 @@ describe('EventStore', () => {
     expect(seqs(store)).toEqual([1, 2, 6])
   })
 
-  it('tries again when a hole cannot be fetched', async () => {
+  it('retries a gap that cannot be fetched', async () => {
     const log = new MemoryLog(range(1, 2))
     const store = await opened(log)
     log.isReachable = false
@@ -93,14 +93,14 @@ describe('EventStore', () => {
     expect(seqs(store)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it('keeps what a stream says before the first page is there', async () => {
+  it('buffers stream events until the first page is loaded', async () => {
     const store = new EventStore(new MemoryLog(range(1, 3)), { soon: now })
     store.receive(event(4))
     await store.open()
     expect(seqs(store)).toEqual([1, 2, 3, 4])
   })
 
-  it('loads older pages down to the beginning, each once', async () => {
+  it('loads older pages down to the start, each once', async () => {
     const log = new MemoryLog(range(1, 450))
     const store = await opened(log)
     await Promise.all([store.loadOlder(), store.loadOlder()])
@@ -111,7 +111,7 @@ describe('EventStore', () => {
     expect(store.hasOlder).toBe(false)
   })
 
-  it('does not lose an event that comes while an older page is on its way', async () => {
+  it('keeps an event that arrives while an older page is loading', async () => {
     const store = await opened(new MemoryLog(range(1, 300)))
     const older = store.loadOlder()
     store.receive(event(301))
@@ -120,14 +120,14 @@ describe('EventStore', () => {
     expect(store.timeline.rows).toHaveLength(301)
   })
 
-  it('reaches an event of a link through older pages', async () => {
+  it('reaches a linked event through older pages', async () => {
     const store = await opened(new MemoryLog(range(1, 3_000)))
     expect(await store.reach(1_200)).toBe(true)
     expect(store.timeline.rows[store.timeline.indexOf(1_200) ?? -1]?.seq).toBe(1_200)
     expect(await store.reach(9_999)).toBe(false)
   })
 
-  it('keeps a bounded number of events, the newest', async () => {
+  it('keeps a limited number of events, the newest', async () => {
     const store = await opened(new MemoryLog([]), 100)
     for (const one of range(1, 1_000)) store.receive(one)
     expect(store.events.length).toBeLessThanOrEqual(200)
@@ -137,7 +137,7 @@ describe('EventStore', () => {
     expect(store.timeline.indexOf(1_000)).toBe(store.events.length)
   })
 
-  it('tells listeners once a frame, not once an event', async () => {
+  it('notifies listeners once per frame', async () => {
     const frames: (() => void)[] = []
     const store = new EventStore(new MemoryLog([]), { soon: (task) => frames.push(task) })
     await store.open()

@@ -36,7 +36,7 @@ describe('FileChanges', () => {
     told(10, 'deleted', 'c.txt'),
   ]
 
-  it('knows what became of each file between any two moments', async () => {
+  it('returns the changes of each file between two moments', async () => {
     const changes = await of(story)
     expect(between(changes, 0, 10)).toEqual(['added a.txt'])
     expect(between(changes, 2, 6)).toEqual(['modified a.txt', 'added c.txt'])
@@ -44,11 +44,11 @@ describe('FileChanges', () => {
     expect(between(changes, 10, 10)).toEqual([])
   })
 
-  it('leaves out what is the same again', async () => {
+  it('omits files that are unchanged', async () => {
     expect(between(await of(story), 2, 9)).toEqual(['deleted b.txt', 'added c.txt'])
   })
 
-  it('follows what comes, each event once', async () => {
+  it('applies each new event once', async () => {
     const changes = await of(story)
     const more = [told(10, 'deleted', 'c.txt'), told(11, 'created', 'd.txt', 'd1')]
     changes.follow(more)
@@ -58,7 +58,7 @@ describe('FileChanges', () => {
     expect(changes.isOutdated('a.txt', 5)).toBe(true)
   })
 
-  it('counts what the log only counted', async () => {
+  it('includes counts of folded changes', async () => {
     const changes = await of([
       event(3, 'file.changes_folded', { created: 800, deleted: 2, directories: ['node_modules'] }),
     ])
@@ -66,7 +66,7 @@ describe('FileChanges', () => {
     expect(changes.floods(3, 9)).toEqual([])
   })
 
-  it('takes along what is in a directory that goes', async () => {
+  it('deletes the files of a deleted directory', async () => {
     const changes = await of([
       event(1, 'file.created', { path: 'src', directory: true }),
       told(2, 'created', 'src/a', 'a'),
@@ -76,7 +76,7 @@ describe('FileChanges', () => {
     expect(await changes.list('')).toEqual([])
   })
 
-  it('lists what was there in the end', async () => {
+  it('lists the files at the end', async () => {
     const changes = await of([
       event(1, 'file.created', { path: 'empty', directory: true }),
       told(2, 'created', 'src/deep/x', 'x'),

@@ -12,22 +12,22 @@ const content = (bytes: Uint8Array<ArrayBuffer>, size = bytes.length) => ({
 const encode = (text: string) => new TextEncoder().encode(text)
 
 describe('show', () => {
-  it('takes text for text, whatever its name', () => {
+  it('shows text as text, whatever its name', () => {
     expect(show('strange.bin', content(encode('grüße')))).toEqual({ kind: 'text', text: 'grüße', isWhole: true })
   })
 
-  it('takes what has zeros or is no UTF-8 for bytes', () => {
+  it('shows NUL bytes and invalid UTF-8 as bytes', () => {
     expect(show('a.txt', content(new Uint8Array([65, 0, 66]))).kind).toBe('binary')
     expect(show('a.txt', content(new Uint8Array([0xff, 0xfe]))).kind).toBe('binary')
   })
 
-  it('knows images by their names alone', () => {
+  it('detects images by name only', () => {
     expect(show('a/Logo.SVG', content(encode('<svg/>')))).toMatchObject({ kind: 'image', mediaType: 'image/svg+xml' })
     expect(show('png', content(encode('x'))).kind).toBe('text')
     expect(show('a.pngx', content(encode('x'))).kind).toBe('text')
   })
 
-  it('shows whole lines of the head of a file that is too large, and lets a cut character be', () => {
+  it('shows whole lines of the head of a large file', () => {
     const bytes = encode('zeile ü\n'.repeat(40_000)).slice(0, 2 * 1024 * 1024)
     const shown = show('log', content(bytes.slice(0, 300_007), 50_000_000))
     expect(shown).toMatchObject({ kind: 'text', isWhole: false })
@@ -36,7 +36,7 @@ describe('show', () => {
 })
 
 describe('hex', () => {
-  it('shows where, bytes and letters', () => {
+  it('shows offsets, bytes and characters', () => {
     expect(hex(encode('ABCDEFGHIJKLMNOP\n'))).toEqual([
       '00000000  41 42 43 44 45 46 47 48 49 4a 4b 4c 4d 4e 4f 50  ABCDEFGHIJKLMNOP',
       `00000010  ${'0a'.padEnd(47)}  .`,
@@ -45,7 +45,7 @@ describe('hex', () => {
 })
 
 describe('ports', () => {
-  it('are found in what programs wrote, the newest first', () => {
+  it('are found in program output, the newest first', () => {
     const said = (seq: number, stdout: string) => event(seq, 'command.output', { stdout })
     const events = [
       said(1, 'Local: http://localhost:5173/'),
@@ -56,7 +56,7 @@ describe('ports', () => {
     expect(spokenPorts(events)).toEqual([9000, 8000, 5173])
   })
 
-  it('are read out of the table of the kernel', () => {
+  it('are parsed from the kernel table', () => {
     const table = `  sl  local_address rem_address   st tx_queue
    0: 00000000:1F40 00000000:0000 0A 00000000:00000000
    1: 0100007F:0BB8 00000000:0000 0A 00000000:00000000

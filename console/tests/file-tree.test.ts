@@ -5,11 +5,11 @@ import { event } from './events'
 
 const now = (task: () => void) => task()
 
-/** A workspace in memory: the keys are paths; a directory ends with a slash. */
+/** Workspace in memory. The keys are paths; a directory ends with a slash. */
 class Disk {
   readonly asked: string[] = []
   isReachable = true
-  /** Called before an answer is given, to let something happen meanwhile. */
+  /** Called before an answer is returned, to change the workspace in between. */
   meanwhile = () => {}
 
   constructor(public paths: string[]) {}
@@ -46,7 +46,7 @@ describe('FileTree', () => {
     vi.useRealTimers()
   })
 
-  it('reads a directory when it is opened, and once', async () => {
+  it('reads a directory once, when it is opened', async () => {
     const disk = new Disk(['b.txt', 'a10', 'a9', 'src/main.ts', 'src/deep/x'])
     const tree = await opened(disk)
     expect(shown(tree)).toEqual(['src', 'a9', 'a10', 'b.txt'])
@@ -57,14 +57,14 @@ describe('FileTree', () => {
     expect(disk.asked).toEqual(['', 'src'])
   })
 
-  it('says where a row stands among its neighbours', async () => {
+  it('returns the position of a row among its siblings', async () => {
     const tree = await opened(new Disk(['src/a', 'src/b']))
     await tree.expand('src')
     expect(tree.rows()[2]).toMatchObject({ level: 2, position: 2, siblings: 2, isExpanded: undefined })
     expect(tree.rows()[0]).toMatchObject({ level: 1, position: 1, siblings: 1, isExpanded: true })
   })
 
-  it('shows a file that an event tells of, without asking again', async () => {
+  it('adds a file from an event without a request', async () => {
     const disk = new Disk(['a.txt'])
     const tree = await opened(disk)
     tree.follow([event(11, 'file.created', { path: 'new.txt', size: 5, sha256: 'ab' })])
@@ -73,7 +73,7 @@ describe('FileTree', () => {
     expect(disk.asked).toEqual([''])
   })
 
-  it('takes each event once, and none that the directories include', async () => {
+  it('applies each event once, and none that the listing includes', async () => {
     const tree = await opened(new Disk([]))
     const events = [event(9, 'file.created', { path: 'old' }), event(11, 'file.created', { path: 'new' })]
     tree.follow(events)
@@ -82,7 +82,7 @@ describe('FileTree', () => {
     expect(shown(tree)).toEqual([])
   })
 
-  it('of a directory that nobody looked into shows only that it is there', async () => {
+  it('shows an unread directory without its content', async () => {
     const disk = new Disk([])
     const tree = await opened(disk)
     tree.follow([event(11, 'file.created', { path: 'deep/down/x.txt' })])
@@ -91,7 +91,7 @@ describe('FileTree', () => {
     expect(disk.asked).toEqual([''])
   })
 
-  it('forgets what was in a directory that went', async () => {
+  it('drops the content of a deleted directory', async () => {
     const disk = new Disk(['src/a'])
     const tree = await opened(disk)
     await tree.expand('src')
@@ -103,7 +103,7 @@ describe('FileTree', () => {
     expect(shown(tree)).toEqual(['src', '  b'])
   })
 
-  it('reads again what it had read when changes were only counted', async () => {
+  it('reads directories again after folded changes', async () => {
     const disk = new Disk(['a', 'src/b'])
     const tree = await opened(disk)
     disk.paths = ['a', 'c', 'src/b']
@@ -116,7 +116,7 @@ describe('FileTree', () => {
     expect(disk.asked).toEqual(['', ''])
   })
 
-  it('reads once more when something happened while it was reading', async () => {
+  it('reads again after a change during the read', async () => {
     const disk = new Disk(['a'])
     const tree = new FileTree(disk, 10, now)
     disk.meanwhile = () => {
@@ -129,7 +129,7 @@ describe('FileTree', () => {
     expect(disk.asked).toEqual(['', ''])
   })
 
-  it('keeps what it shows when it cannot read again, and says why', async () => {
+  it('keeps its rows and shows the error when a read fails', async () => {
     const disk = new Disk(['a'])
     const tree = await opened(disk)
     disk.isReachable = false
@@ -141,7 +141,7 @@ describe('FileTree', () => {
     expect(tree.problem).toBeUndefined()
   })
 
-  it('filters what was read, with the way there', async () => {
+  it('filters loaded rows and keeps their parents', async () => {
     const tree = await opened(new Disk(['readme', 'src/Main.ts', 'src/other.ts']))
     await tree.expand('src')
     tree.collapse('src')
@@ -149,7 +149,7 @@ describe('FileTree', () => {
     expect(shown(tree)).toEqual(['src', 'readme'])
   })
 
-  it('opens the way to a path', async () => {
+  it('expands the parents of a path', async () => {
     const disk = new Disk(['a/b/c.txt'])
     const tree = new FileTree(disk, 0, now)
     await tree.reveal('a/b/c.txt')
@@ -157,7 +157,7 @@ describe('FileTree', () => {
     expect(tree.find('a/b/c.txt')?.type).toBe('file')
   })
 
-  it('takes paths apart', () => {
+  it('splits paths', () => {
     expect(parentOf('a/b/c')).toBe('a/b')
     expect(parentOf('a')).toBe('')
     expect(nameOf('a/b/c')).toBe('c')

@@ -10,14 +10,14 @@ async function live(log: MemoryLog): Promise<EventStore> {
 }
 
 describe('findEvent', () => {
-  it('loads the pages between when it is near', async () => {
+  it('loads the pages up to a near event', async () => {
     const log = new MemoryLog(range(1, 3_000))
     const store = await live(log)
     expect(await findEvent(store, log, 1_200)).toMatchObject({ kind: 'here', store })
     expect(store.firstSeq).toBeLessThanOrEqual(1_200)
   })
 
-  it('asks for one page when it is far back', async () => {
+  it('requests one page for a distant event', async () => {
     const log = new MemoryLog(range(1, 30_000))
     const store = await live(log)
     const found = await findEvent(store, log, 12_345)
@@ -27,7 +27,7 @@ describe('findEvent', () => {
     expect(found.store.timeline.rows[found.store.timeline.indexOf(12_345) ?? -1]?.seq).toBe(12_345)
   })
 
-  it('goes on from there in both directions', async () => {
+  it('continues from there in both directions', async () => {
     const log = new MemoryLog(range(1, 30_000))
     const found = await findEvent(await live(log), log, 12_345)
     if (found.kind !== 'here') throw new Error(found.kind)
@@ -38,7 +38,7 @@ describe('findEvent', () => {
     expect(store.behind).toBe(30_000 - 12_644)
   })
 
-  it('says what the log no longer has, and what it does not have yet', async () => {
+  it('reports events that the log no longer has or does not have yet', async () => {
     const log = new MemoryLog(range(5_000, 9_000))
     const store = await live(log)
     expect(await findEvent(store, log, 4_000)).toEqual({ kind: 'removed' })
@@ -46,15 +46,15 @@ describe('findEvent', () => {
   })
 })
 
-describe('the beginning of what is loaded', () => {
-  it('is a row when the log has lost what was before', async () => {
+describe('the start of the loaded events', () => {
+  it('is a row if older events were deleted', async () => {
     const log = new MemoryLog(range(51, 100))
     const store = await live(log)
     expect(store.timeline.rows[0]).toMatchObject({ kind: 'gap', seq: 1, until: 50, why: 'removed' })
     expect(store.timeline.indexOf(51)).toBe(1)
   })
 
-  it('is a row once the oldest page that is kept was loaded', async () => {
+  it('is a row once the oldest stored page is loaded', async () => {
     const log = new MemoryLog(range(51, 400))
     const store = await live(log)
     expect(store.timeline.rows[0]?.kind).toBe('message')
@@ -62,7 +62,7 @@ describe('the beginning of what is loaded', () => {
     expect(store.timeline.rows[0]).toMatchObject({ kind: 'gap', until: 50, why: 'removed' })
   })
 
-  it('is a row of another kind when there is no room for more', async () => {
+  it('is another row if the memory limit is reached', async () => {
     const log = new MemoryLog(range(1, 1_000))
     const store = new EventStore(log, { soon: (task) => task(), cap: 300 })
     await store.open()

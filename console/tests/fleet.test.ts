@@ -45,7 +45,7 @@ function fleetOf(...sandboxes: Sandbox[]) {
 }
 
 describe('Fleet', () => {
-  it('patches the row of the sandbox that an event is about, and no other', () => {
+  it('patches only the row of the sandbox of an event', () => {
     const { fleet, reload } = fleetOf(sandbox('a', { run: RUN }), sandbox('b'))
     const other = fleet.find('b')
     fleet.receive(news('a', 'agent.tool_use', { tool_name: 'Bash', tool_input: { command: 'make\nall' } }))
@@ -56,14 +56,14 @@ describe('Fleet', () => {
     expect(reload).not.toHaveBeenCalled()
   })
 
-  it('asks the server again after what it cannot know from events', () => {
+  it('reloads after events that do not contain the new state', () => {
     const { fleet, reload } = fleetOf(sandbox('a'))
     fleet.receive(news('a', 'sandbox.paused'))
     fleet.receive(news('new', 'sandbox.started'))
     expect(reload).toHaveBeenCalledTimes(2)
   })
 
-  it('keeps samples and the action over a reload', () => {
+  it('keeps samples and the current action over a reload', () => {
     const { fleet } = fleetOf(sandbox('a'))
     fleet.receive(news('a', 'sandbox.metrics', { cpu_percent: 20, memory_bytes: 5 }))
     fleet.receive(news('a', 'sandbox.metrics', { cpu_percent: 40, memory_bytes: 6 }))
@@ -72,7 +72,7 @@ describe('Fleet', () => {
     expect(fleet.find('a')).toMatchObject({ status: 'paused', cpu: [20, 40], memory: [5, 6], action: 'thinking' })
   })
 
-  it('gives the same list until something changes', () => {
+  it('returns the same list until something changes', () => {
     const { fleet } = fleetOf(sandbox('a'))
     const { rows } = fleet
     expect(fleet.rows).toBe(rows)
@@ -81,7 +81,7 @@ describe('Fleet', () => {
   })
 })
 
-describe('the fleet as it is shown', () => {
+describe('the fleet table', () => {
   const rows = fleetOf(
     sandbox('a', { task_title: 'Fix the parser', runtime: 'claude', run: RUN }),
     sandbox('b', { task_title: 'Write docs', status: 'paused', last_activity: '2026-01-01T11:00:00Z' }),
@@ -89,22 +89,22 @@ describe('the fleet as it is shown', () => {
   ).fleet.rows
   const ids = (list: readonly { sandbox: Sandbox }[]) => list.map((row) => row.sandbox.sandbox_id)
 
-  it('finds rows that have all words, wherever they are', () => {
+  it('finds rows that contain all words', () => {
     expect(ids(arrange(rows, { q: 'CLAUDE parser', status: undefined, sort: 'title' }))).toEqual(['a'])
     expect(ids(arrange(rows, { q: 'budget', status: undefined, sort: 'title' }))).toEqual(['c'])
     expect(ids(arrange(rows, { q: '', status: 'paused', sort: 'title' }))).toEqual(['b'])
   })
 
-  it('puts what needs somebody first when ordered by status', () => {
+  it('sorts sandboxes that need attention first by status', () => {
     expect(ids(arrange(rows, { q: '', status: undefined, sort: 'status' }))).toEqual(['c', 'b', 'a'])
     expect(ids(arrange(rows, { q: '', status: undefined, sort: 'activity' }))).toEqual(['b', 'a', 'c'])
   })
 
-  it('keeps an order that somebody is looking at, with newcomers at the end', () => {
+  it('keeps the current order and appends new rows', () => {
     expect(ids(keepOrder(rows, ['c', 'a']))).toEqual(['c', 'a', 'b'])
   })
 
-  it('calls a running agent quiet after two minutes, and nobody else', () => {
+  it('marks only a running agent as quiet after two minutes', () => {
     const now = Date.parse(AT) + 240_000
     expect(rows.map((row) => quietFor(row, now))).toEqual([240_000, undefined, undefined])
     expect(rows.map((row) => quietFor(row, Date.parse(AT) + 60_000))[0]).toBeUndefined()

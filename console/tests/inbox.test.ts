@@ -29,7 +29,7 @@ function inbox(part: Partial<Sources>) {
 const keys = (part: Partial<Sources>) => inbox(part).map((item) => item.key)
 
 describe('the inbox', () => {
-  it('has questions first, the oldest at the top, then news, the newest at the top', () => {
+  it('lists questions first, oldest first, then notices, newest first', () => {
     const stepIn = { ...event(7, 'guardian.intervention', { content: 'stop', source: 'eve' }) }
     const found = inbox({
       reviews: [review('young', '2026-01-02T09:00:00Z'), review('old', '2026-01-01T09:00:00Z')],
@@ -40,13 +40,13 @@ describe('the inbox', () => {
     expect(found[3]).toMatchObject({ kind: 'intervention', message: 'stop', by: 'eve', seq: 7 })
   })
 
-  it('forgets news after a day, and what somebody put away; never a question', () => {
+  it('drops notices after a day or when dismissed, and never a question', () => {
     expect(keys({ failed: [failed('a', '2026-01-01T09:59:00Z'), failed('b', '2026-01-01T10:01:00Z')] })).toEqual(['b'])
     expect(keys({ failed: [failed('b', '2026-01-02T09:00:00Z')], seen: new Set(['b']) })).toEqual([])
     expect(keys({ reviews: [review('q', '2025-12-01T09:00:00Z')] })).toEqual(['q'])
   })
 
-  it('keeps a question that was answered while it was looked at, and no other', () => {
+  it('keeps an answered question only while it is selected', () => {
     const reviews = [
       review('mine', '2026-01-02T09:00:00Z', 'approved'),
       review('before', '2026-01-02T08:00:00Z', 'rejected'),
@@ -54,7 +54,7 @@ describe('the inbox', () => {
     expect(keys({ reviews, held: new Set(['mine']) })).toEqual(['mine'])
   })
 
-  it('tells a spent budget from other failures, and leaves out runs that did not fail', () => {
+  it('distinguishes a spent budget from other failures', () => {
     const found = inbox({
       failed: [
         failed('money', '2026-01-02T09:00:00Z', { reason_code: 'budget' }),
@@ -64,7 +64,7 @@ describe('the inbox', () => {
     expect(found).toMatchObject([{ key: 'money', isBudget: true, title: 'thread' }])
   })
 
-  it('goes from one to the next, and stops at the ends', () => {
+  it('selects the next entry and stops at the ends', () => {
     const items = inbox({ reviews: [review('a', '2026-01-02T08:00:00Z'), review('b', '2026-01-02T09:00:00Z')] })
     expect(neighbour(items, undefined, 1)?.key).toBe('a')
     expect(neighbour(items, 'a', 1)?.key).toBe('b')

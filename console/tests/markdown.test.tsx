@@ -9,7 +9,7 @@ afterEach(cleanup)
 const shown = (words: string) => render(<Markdown>{words}</Markdown>).container
 
 describe('Markdown of agents', () => {
-  it('shows HTML as the text that it is', () => {
+  it('shows HTML as text', () => {
     const page = shown('before <script>alert(1)</script>\n\n<img src="http://evil/x.png" onerror="alert(2)">')
     expect(page.querySelector('script, img')).toBeNull()
     expect(page.textContent).toContain('<script>alert(1)</script>')
@@ -21,7 +21,7 @@ describe('Markdown of agents', () => {
     expect(page.textContent).toContain('http://evil/?q=secret')
   })
 
-  it('links to the web and nowhere else', () => {
+  it('links only to web addresses', () => {
     const page = shown('[a](https://example.org) [b](javascript:alert(1)) [c](data:text/html,x) [d](/console)')
     const links = [...page.querySelectorAll('a')]
     expect(links.map((link) => link.getAttribute('href'))).toEqual(['https://example.org'])
@@ -36,19 +36,19 @@ describe('Markdown of agents', () => {
   })
 })
 
-describe('what programs write', () => {
-  it('is coloured by classes, without a style of its own', () => {
+describe('program output', () => {
+  it('is coloured by classes, without inline styles', () => {
     const { container } = render(<Terminal>{'\u001b[31mbad\u001b[0m fine'}</Terminal>)
     expect(container.textContent).toBe('bad fine')
     expect(container.querySelector('[style]')).toBeNull()
   })
 
-  it('shows the last of what was written over a line', () => {
+  it('shows the last text of an overwritten line', () => {
     const { container } = render(<Terminal>{'10 %\r50 %\r100 %\r\ndone\n'}</Terminal>)
     expect(container.textContent).toBe('100 %\ndone\n')
   })
 
-  it('cannot hide characters that turn the text around', () => {
+  it('shows control characters as escapes', () => {
     expect(plain('rm \u202e/ safe\u0007')).toBe('rm \\u202e/ safe\\u0007')
     expect(plain('two\n\tlines, ümlaut 🌱')).toBe('two\n\tlines, ümlaut 🌱')
   })

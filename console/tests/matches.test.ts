@@ -8,7 +8,7 @@ interface Item {
 }
 
 describe('Matches', () => {
-  it('finds what a plain search finds, whatever is added, replaced and made anew', () => {
+  it('finds what a full search finds after any change', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = randomFrom(seed)
       const make = (): Item => ({ value: random(4), isOpen: random(3) === 0 })
@@ -24,7 +24,7 @@ describe('Matches', () => {
     }
   })
 
-  it('looks once at what cannot change', () => {
+  it('searches unchanged items once', () => {
     const test = vi.fn((item: number) => item > 2)
     const matches = new Matches<number>({ test })
     const items = [1, 2, 3]
@@ -35,7 +35,7 @@ describe('Matches', () => {
     expect(matches.found).toEqual([2, 3])
   })
 
-  it('is the same list as long as nothing has changed', () => {
+  it('returns the same list until something changes', () => {
     const items = [1, 2]
     const matches = new Matches<number>({ test: (item) => item > 1, isOpen: () => true }).update(items)
     const before = matches.found
@@ -43,7 +43,7 @@ describe('Matches', () => {
     expect(matches.update(items).found).toBe(before)
   })
 
-  it('goes to the next and the one before, and round', () => {
+  it('goes to the next and the previous match, and wraps around', () => {
     const matches = new Matches<number>({ test: (item) => item > 0 }).update([0, 1, 0, 1, 1])
     expect(matches.next(1, 1)).toBe(3)
     expect(matches.next(4, 1)).toBe(1)
@@ -56,7 +56,7 @@ describe('Matches', () => {
 })
 
 describe('after', () => {
-  it('counts those that are not greater', () => {
+  it('counts the numbers that are not greater', () => {
     const sorted = [1, 3, 3, 7]
     expect([0, 1, 2, 3, 6, 7, 8].map((value) => after(sorted, value))).toEqual([0, 1, 1, 3, 3, 4, 4])
   })

@@ -20,13 +20,13 @@ function marked(part: Partial<Node>) {
   return signs({ ...WELL, ...part }).flatMap((sign) => (sign.tone ? [`${sign.name} ${sign.tone}`] : []))
 }
 
-describe('the signs of a server', () => {
-  it('have no mark while all is well', () => {
+describe('the indicators of a server', () => {
+  it('have no mark without a problem', () => {
     expect(marked({})).toEqual([])
     expect(marked({ pool: { target: 0, available: 0 } })).toEqual([])
   })
 
-  it('are marked when room runs out, and more when there is almost none', () => {
+  it('are marked when resources run low', () => {
     expect(marked({ host: { ...WELL.host, disk_free_bytes: 8, memory_free_bytes: 2 } })).toEqual([
       'memory bad',
       'disk warn',
@@ -37,7 +37,7 @@ describe('the signs of a server', () => {
     expect(marked({ host: { ...WELL.host, load: 4.5 } })).toEqual(['CPUs warn'])
   })
 
-  it('name what fails first, and that nothing isolates', () => {
+  it('list failures first, and missing isolation', () => {
     const found = signs({ ...WELL, failing: { store: 'no answer' }, provider: { name: 'process', isolates: false } })
     expect(found[0]).toMatchObject({ name: 'store', tone: 'bad', why: 'no answer' })
     expect(found.at(-1)).toMatchObject({ name: 'isolation', tone: 'warn' })

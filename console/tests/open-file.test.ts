@@ -8,12 +8,12 @@ const now = (task: () => void) => task()
 
 const refused = (status: number) => new ApiError({ type: 'x', title: 'x', detail: `status ${status}`, status })
 
-/** One file that several write to. A tag is the text in quotes. */
+/** A file that several clients write. Its tag is the text in quotes. */
 class Shelf {
   readonly sandboxId = 'sbx1'
   text: string | undefined = 'one'
   isFull = false
-  /** Called while a write is on its way. */
+  /** Called during a write. */
   meanwhile = () => {}
 
   async read(): Promise<Content> {
@@ -49,7 +49,7 @@ describe('OpenFile', () => {
 
   afterEach(() => file.discard())
 
-  it('saves what was typed', async () => {
+  it('saves the edited text', async () => {
     file.edit('two')
     expect(file.draft).toBe('two')
     await file.save()
@@ -58,13 +58,13 @@ describe('OpenFile', () => {
     expect(file.newer).toBeUndefined()
   })
 
-  it('is not edited when the text is what it was', () => {
+  it('is unedited when the text equals the original', () => {
     file.edit('two')
     file.edit('one')
     expect(file.draft).toBeUndefined()
   })
 
-  it('keeps both when somebody else was faster', async () => {
+  it('keeps both versions after a concurrent change', async () => {
     file.edit('mine')
     shelf.text = 'theirs'
     await file.save()
@@ -74,7 +74,7 @@ describe('OpenFile', () => {
     expect(file.saveProblem).toBeUndefined()
   })
 
-  it('writes over the version that was shown, and over no later one', async () => {
+  it('overwrites only the version that was shown', async () => {
     file.edit('mine')
     shelf.text = 'theirs'
     await file.save()
@@ -88,7 +88,7 @@ describe('OpenFile', () => {
     expect(file.draft).toBeUndefined()
   })
 
-  it('takes theirs when that is wanted', async () => {
+  it('takes the other version on request', async () => {
     file.edit('mine')
     shelf.text = 'theirs'
     await file.save()
@@ -98,14 +98,14 @@ describe('OpenFile', () => {
     expect(file.newer).toBeUndefined()
   })
 
-  it('tells of another version and shows the one that was read', async () => {
+  it('reports another version and keeps the shown one', async () => {
     shelf.text = 'theirs'
     await file.told(told(5, 'theirs'))
     expect(file.text).toBe('one')
     expect(file.newerText).toBe('theirs')
   })
 
-  it('says nothing of its own save', async () => {
+  it('does not report its own save', async () => {
     file.edit('two')
     shelf.meanwhile = () => void file.told(told(5, 'two'))
     await file.save()
@@ -114,7 +114,7 @@ describe('OpenFile', () => {
     expect(file.newer).toBeUndefined()
   })
 
-  it('hears of what came right after its save', async () => {
+  it('reports a change right after its save', async () => {
     file.edit('two')
     shelf.meanwhile = () => {
       shelf.text = 'theirs'
@@ -125,7 +125,7 @@ describe('OpenFile', () => {
     expect(file.newerText).toBe('theirs')
   })
 
-  it('says that the file is gone, and can put it back', async () => {
+  it('reports a deleted file and can restore it', async () => {
     file.edit('mine')
     shelf.text = undefined
     await file.told({ how: 'deleted', at: 0, seq: 5, sha256: undefined })
@@ -135,7 +135,7 @@ describe('OpenFile', () => {
     expect(file.isGone).toBe(false)
   })
 
-  it('keeps what was typed when a save is refused', async () => {
+  it('keeps the edit when a save is rejected', async () => {
     shelf.isFull = true
     file.edit('mine')
     await file.save()
@@ -147,7 +147,7 @@ describe('OpenFile', () => {
     expect(file.saveProblem).toBeUndefined()
   })
 
-  it('finds an edit again that was left, also if the file is another one by now', async () => {
+  it('restores a stored edit even if the file has changed', async () => {
     file.edit('mine')
     shelf.text = 'theirs'
     const again = new OpenFile('a.txt', shelf, drafts, now)
@@ -158,7 +158,7 @@ describe('OpenFile', () => {
     expect(shelf.text).toBe('theirs')
   })
 
-  it('asks before the page goes while something is not saved', () => {
+  it('warns before the page closes with unsaved edits', () => {
     const leave = () => {
       const event = new Event('beforeunload', { cancelable: true })
       window.dispatchEvent(event)

@@ -16,18 +16,18 @@ const ENTRIES = [
 const names = (typed: string) => found(ENTRIES, typed).map((one) => one.name)
 
 describe('the palette', () => {
-  it('finds what has all the words, those that begin with the first of them at the top', () => {
+  it('finds entries with all words, and lists prefix matches first', () => {
     expect(names('inbox')).toEqual(['Inbox cleaning', 'Go to the inbox', 'Fix the inbox'])
     expect(names('THE in')).toEqual(['Go to the inbox', 'Fix the inbox'])
     expect(names('zebra')).toEqual([])
   })
 
-  it('finds a sandbox by its thread or its id', () => {
+  it('finds a sandbox by its thread or id', () => {
     expect(names('agent-77')).toEqual(['Fix the inbox'])
     expect(names('sbx2')).toEqual(['Inbox cleaning'])
   })
 
-  it('shows everything in its order before anything is typed, and no more than fits', () => {
+  it('lists everything in order without a query, up to the limit', () => {
     expect(names('')).toEqual(ENTRIES.map((one) => one.name))
     expect(
       found(
@@ -38,7 +38,7 @@ describe('the palette', () => {
   })
 })
 
-describe('the parts of a page', () => {
+describe('the regions of a page', () => {
   afterEach(() => document.body.replaceChildren())
 
   function page(html: readonly [string, string][]) {
@@ -53,7 +53,7 @@ describe('the parts of a page', () => {
     }
   }
 
-  it('are gone through in a circle, both ways', () => {
+  it('are cycled in both directions', () => {
     page([
       ['nav', 'rail'],
       ['header', 'bar'],
@@ -71,7 +71,7 @@ describe('the parts of a page', () => {
     expect(document.activeElement?.tagName).toBe('MAIN')
   })
 
-  it('are left with F6 even from where somebody types', () => {
+  it('are left with F6 even from a text field', () => {
     const run = vi.fn()
     const remove = shortcuts.add({ name: 'Test', shortcuts: [{ keys: 'Shift+F6', does: 'back', run }] })
     document.addEventListener('keydown', shortcuts.onKeyDown)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError, problemOf, unreachable } from '~/api/problem'
 
 describe('ApiError', () => {
-  it("is the server's problem", async () => {
+  it('contains the problem of the server', async () => {
     const body = {
       type: 'urn:vivarium:problem:not-found',
       title: 'Not found',
@@ -14,12 +14,12 @@ describe('ApiError', () => {
     expect(error.isPassing).toBe(false)
   })
 
-  it('is something sensible when a proxy answers', async () => {
+  it('has a useful message for the response of a proxy', async () => {
     const error = await problemOf(new Response('<html>', { status: 502, statusText: 'Bad Gateway' }))
     expect(error).toMatchObject({ title: 'Bad Gateway', status: 502, isPassing: true })
   })
 
-  it('may pass when the server is out of reach, and not when it refuses', () => {
+  it('is retryable if the server is unreachable, and not if it refuses', () => {
     expect(unreachable().isPassing).toBe(true)
     expect(new ApiError({ type: 't', title: 't', detail: '', status: 403 }).isPassing).toBe(false)
   })

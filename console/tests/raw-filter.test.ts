@@ -8,7 +8,7 @@ import { randomFrom } from './random'
 const TYPES = ['agent.message', 'agent.error', 'command.completed', 'sandbox.metrics']
 
 describe('RawFilter', () => {
-  it('says at every moment what a search through all events would say', () => {
+  it('always equals a search through all events', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const random = randomFrom(seed)
       const make = (seq: number) =>
@@ -31,7 +31,7 @@ describe('RawFilter', () => {
     }
   })
 
-  it('shows all when nothing is chosen', () => {
+  it('returns everything without a filter', () => {
     const filter = new RawFilter({ types: [], onlyFailed: false, word: '' }).update(range(1, 3))
     expect(filter.shown).toBeUndefined()
     expect(filter.types.get('agent.message')).toBe(3)
@@ -39,7 +39,7 @@ describe('RawFilter', () => {
 })
 
 describe('an event', () => {
-  it('has failed when it says so', () => {
+  it('has failed if its type or data reports a failure', () => {
     expect(isFailed(event(1, 'agent.tool_result', { is_error: true }))).toBe(true)
     expect(isFailed(event(1, 'command.completed', { exit_code: 0 }))).toBe(false)
     expect(isFailed(event(1, 'sandbox.run_ended', { status: 'failed' }))).toBe(true)
@@ -48,20 +48,20 @@ describe('an event', () => {
     expect(markOf(event(1))).toBeUndefined()
   })
 
-  it('is one line of what it says first', () => {
+  it('has a one-line summary', () => {
     expect(previewOf(event(1, 'x', { text: '\n  two\nlines' }))).toBe('two')
     expect(previewOf(event(1, 'x', { a: 1 }))).toBe('{"a":1}')
     expect(previewOf(event(1, 'x', {}))).toBe('')
   })
 
-  it('is found by its number, or the last before it', () => {
+  it('is found by its number, or else the last before it', () => {
     const events = [event(3), event(4), event(9)]
     expect([2, 3, 8, 9, 10].map((seq) => indexUntil(events, seq))).toEqual([-1, 0, 1, 2, 2])
   })
 })
 
 describe('partInSight', () => {
-  it('is what can be seen and a little more, and never outside the list', () => {
+  it('covers the visible rows and a margin within the list', () => {
     expect(partInSight(2_800, 280, 28, 10_000, 5)).toEqual({ from: 95, until: 115 })
     expect(partInSight(0, 280, 28, 3, 5)).toEqual({ from: 0, until: 3 })
     expect(partInSight(99_999, 280, 28, 3, 5)).toEqual({ from: 3, until: 3 })

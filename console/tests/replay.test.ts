@@ -26,7 +26,7 @@ function folded(events: readonly LogEvent[]): Timeline {
 }
 
 describe('Tape', () => {
-  it('is as long as it took, with idle time cut short', () => {
+  it('has the length of the run, with idle time shortened', () => {
     const tape = new Tape()
     tape.update([at(1, 0), at(2, 500), at(3, 600_000), at(4, 599_000), at(5, 601_000)])
     expect([0, 1, 2, 3, 4].map((index) => tape.placeOf(index))).toEqual([0, 500, 2_500, 2_500, 4_500])
@@ -34,7 +34,7 @@ describe('Tape', () => {
     expect([0, 499, 500, 2_499, 2_500, 9_999].map((place) => tape.indexAt(place))).toEqual([0, 0, 1, 1, 3, 4])
   })
 
-  it('grows with its list, and finds events by number', () => {
+  it('grows with its list and finds events by number', () => {
     const events = [at(3, 0), at(5, 100, 'user.interrupt')]
     const tape = new Tape()
     expect(tape.update(events)).toBe(true)
@@ -48,7 +48,7 @@ describe('Tape', () => {
     ])
   })
 
-  it('has a place for every event and an event for every place', () => {
+  it('maps events to positions and back', () => {
     for (let seed = 1; seed <= 30; seed++) {
       const random = randomFrom(seed)
       let time = 0
@@ -68,7 +68,7 @@ describe('Tape', () => {
 })
 
 describe('Replay', () => {
-  it('shows what a person saw at that moment, whichever way it was come to', async () => {
+  it('shows the state of a moment, however it was reached', async () => {
     const events = range(1, 120).map((one) => {
       if (one.seq % 5 === 1) return event(one.seq, 'agent.tool_use', { tool_use_id: `t${one.seq}`, tool_name: 'Bash' })
       if (one.seq % 5 === 3) return event(one.seq, 'agent.tool_result', { tool_use_id: `t${one.seq - 2}`, content: '' })
@@ -87,7 +87,7 @@ describe('Replay', () => {
     expect(replay.timeline.rows.at(-2)).toMatchObject({ kind: 'tool', result: undefined })
   })
 
-  it('plays by the clock, at its speed, and stops at the end', async () => {
+  it('plays at its speed and stops at the end', async () => {
     const replay = new Replay(await opened(new MemoryLog(range(1, 21))), 1, now)
     replay.play(1_000)
     replay.tick(3_500)
@@ -101,7 +101,7 @@ describe('Replay', () => {
     expect(replay.isPlaying).toBe(false)
   })
 
-  it('begins again when it is played at its end', async () => {
+  it('restarts when played at its end', async () => {
     const replay = new Replay(await opened(new MemoryLog(range(1, 5))), 5, now)
     replay.play(0)
     expect(replay.event?.seq).toBe(1)
@@ -109,7 +109,7 @@ describe('Replay', () => {
     expect(replay.event?.seq).toBe(2)
   })
 
-  it('stands still while it is paused', async () => {
+  it('does not move while paused', async () => {
     const replay = new Replay(await opened(new MemoryLog(range(1, 5))), 1, now)
     replay.play(0)
     replay.tick(1_500)
@@ -121,7 +121,7 @@ describe('Replay', () => {
     expect(replay.event?.seq).toBe(3)
   })
 
-  it('goes from event to event, and not over the ends', async () => {
+  it('steps from event to event within the ends', async () => {
     const replay = new Replay(await opened(new MemoryLog(range(1, 3))), 2, now)
     replay.step(1)
     replay.step(1)
@@ -130,7 +130,7 @@ describe('Replay', () => {
     expect(replay.event?.seq).toBe(1)
   })
 
-  it('stays at its event when older ones are loaded, and comes to one that was not here yet', async () => {
+  it('stays at its event when older ones are loaded', async () => {
     const store = await opened(new MemoryLog(range(1, 700)))
     const near = new Replay(store, 600, now)
     const far = new Replay(store, 50, now)
@@ -144,7 +144,7 @@ describe('Replay', () => {
     expect(far.timeline.rows).toHaveLength(50)
   })
 
-  it('does not move when new events come', async () => {
+  it('does not move when new events arrive', async () => {
     const store = await opened(new MemoryLog(range(1, 10)))
     const replay = new Replay(store, 4, now)
     for (const one of range(11, 30)) store.receive(one)

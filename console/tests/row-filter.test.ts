@@ -8,7 +8,7 @@ import { randomFrom } from './random'
 
 const ALL = { kinds: [], onlyErrors: false, word: '' }
 
-/** A log of calls and commands whose ends come later, or never. */
+/** Log of calls and commands that end later or never. */
 function somethingLike(seed: number, length: number): LogEvent[] {
   const random = randomFrom(seed)
   const id = () => `t${random(length / 3)}`
@@ -36,14 +36,14 @@ function somethingLike(seed: number, length: number): LogEvent[] {
 }
 
 describe('RowFilter', () => {
-  it('says at every moment what a search through all rows would say', () => {
+  it('always equals a search through all rows', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const timeline = new Timeline()
       const errors = new RowFilter({ ...ALL, onlyErrors: true })
       const found = new RowFilter({ ...ALL, kinds: ['tools', 'commands', 'files'], word: 'NEEDLE' })
       for (const [index, one] of somethingLike(seed, 120).entries()) {
         timeline.append(one)
-        // Not after each: what comes between two drawings is seen together.
+        // Not after each event: events between two frames are applied together.
         if (index % 3 > 0) continue
         const { rows } = timeline
         const places = (test: (row: (typeof rows)[number]) => boolean) =>
@@ -58,7 +58,7 @@ describe('RowFilter', () => {
     }
   })
 
-  it('leaves nothing out when nothing is chosen', () => {
+  it('returns everything without a filter', () => {
     const timeline = new Timeline()
     timeline.append(event(1))
     const filter = new RowFilter(ALL).update(timeline.rows)

@@ -19,33 +19,33 @@ const ROWS = [
 const ids = (rows: readonly FleetRow[]) => rows.map((one) => one.sandbox.sandbox_id)
 
 describe('a selection', () => {
-  it('takes in and gives out', () => {
+  it('adds and removes entries', () => {
     const one = toggled(new Set(), 'a')
     expect([...one]).toEqual(['a'])
     expect([...toggled(one, 'a')]).toEqual([])
     expect([...one]).toEqual(['a'])
   })
 
-  it('is all that are in sight, or none when it was', () => {
+  it('toggles all visible entries', () => {
     const all = allOrNone(new Set(['running']), ROWS)
     expect(all.size).toBe(5)
     expect(allOrNone(all, ROWS).size).toBe(0)
   })
 
-  it('leaves out what is no longer in sight', () => {
+  it('drops entries that are no longer visible', () => {
     expect(ids(chosen(new Set(['gone', 'filtered-away']), ROWS))).toEqual(['gone'])
   })
 })
 
-describe('what is done to many', () => {
-  it('is done to those that it makes sense for', () => {
+describe('a bulk action', () => {
+  it('applies only to sandboxes that support it', () => {
     expect(ids(applicable('pause', ROWS))).toEqual(['running', 'plain', 'over'])
     expect(ids(applicable('resume', ROWS))).toEqual(['frozen'])
     expect(ids(applicable('interrupt', ROWS))).toEqual(['running'])
     expect(ids(applicable('end', ROWS))).toEqual(['running', 'plain', 'frozen', 'over'])
   })
 
-  it('is asked about where it cannot be undone, and typed from five on', () => {
+  it('asks if it cannot be undone, and needs typing from five on', () => {
     expect(needsAsking('pause', 4)).toBe(false)
     expect(needsAsking('end', 1)).toBe(true)
     expect(wordsFor('end', 4)).toBeUndefined()

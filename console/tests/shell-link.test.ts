@@ -34,7 +34,7 @@ describe('ShellLink', () => {
     expect(link.state).toEqual({ kind: 'idle' })
   })
 
-  it('says first who comes, and is live when it is let in', () => {
+  it('sends its hello first and is live when accepted', () => {
     link.open()
     expect(kinds()).toEqual(['connecting'])
     sockets.last.admit()
@@ -42,7 +42,7 @@ describe('ShellLink', () => {
     expect(kinds()).toEqual(['connecting', 'live'])
   })
 
-  it('comes back after a cut, and waits longer each time', () => {
+  it('reconnects with growing delays', () => {
     link.open()
     sockets.last.admit().cut()
     expect(states.at(-1)).toEqual({ kind: 'reconnecting', at: Date.now() + 500 })
@@ -55,7 +55,7 @@ describe('ShellLink', () => {
     expect(sockets.all).toHaveLength(3)
   })
 
-  it('tries at once when it is told to, or the network is back', () => {
+  it('reconnects immediately on request or when the network returns', () => {
     link.open()
     sockets.last.cut()
     link.retryNow()
@@ -65,7 +65,7 @@ describe('ShellLink', () => {
     expect(sockets.all).toHaveLength(3)
   })
 
-  it('gives up a connection that lets nobody in for ten seconds', () => {
+  it('closes a connection that is not accepted within ten seconds', () => {
     link.open()
     sockets.last.onopen?.()
     pass(10_000)
@@ -73,7 +73,7 @@ describe('ShellLink', () => {
     expect(kinds()).toEqual(['connecting', 'reconnecting'])
   })
 
-  it('asks whether anybody is there, and leaves when nobody answers', () => {
+  it('sends pings and reconnects without an answer', () => {
     link.open()
     sockets.last.admit()
     pass(20_000)
@@ -85,7 +85,7 @@ describe('ShellLink', () => {
     expect(link.state.kind).toBe('reconnecting')
   })
 
-  it('ends with the shell, at once and with its code', () => {
+  it('ends immediately with the exit code of the shell', () => {
     link.open()
     sockets.last.admit().tell({ type: 'exit', code: 3, cause: 'exited' })
     expect(link.state).toEqual({ kind: 'exited', code: 3, cause: 'exited' })
@@ -95,7 +95,7 @@ describe('ShellLink', () => {
     expect(sockets.all).toHaveLength(1)
   })
 
-  it('stays away when it is refused, and says why', () => {
+  it('stays disconnected after a rejection and shows the reason', () => {
     link.open()
     sockets.last.tell({ type: 'error', code: 'no-such-shell', message: 'there is no such shell in this sandbox' })
     sockets.last.cut(4404, 'there is no such…')
@@ -107,7 +107,7 @@ describe('ShellLink', () => {
     expect(sockets.all).toHaveLength(2)
   })
 
-  it('comes back when it was too busy to say who comes, but not for ever', () => {
+  it('retries a limited number of times after a missed hello', () => {
     link.open()
     for (let tries = 0; tries < 3; tries++) {
       pass(5_000)
@@ -123,7 +123,7 @@ describe('ShellLink', () => {
     expect(link.state.kind).toBe('refused')
   })
 
-  it('comes back to a server that failed or was full', () => {
+  it('reconnects after a server failure or a full server', () => {
     for (const code of [4429, 4500, 4503, 1013]) {
       link.open()
       sockets.last.cut(code)
@@ -131,7 +131,7 @@ describe('ShellLink', () => {
     }
   })
 
-  it('says nothing to a connection that does not stand', () => {
+  it('sends nothing without a connection', () => {
     link.open()
     expect(link.send({ type: 'stdin', data: 'x' })).toBe(false)
     sockets.last.admit()
@@ -140,7 +140,7 @@ describe('ShellLink', () => {
     expect(link.send({ type: 'stdin', data: 'x' })).toBe(false)
   })
 
-  it('rests when it is told to, and keeps what stands', () => {
+  it('pauses reconnects on request and keeps an open connection', () => {
     link.open()
     sockets.last.admit()
     link.rest()
@@ -152,7 +152,7 @@ describe('ShellLink', () => {
     expect(sockets.all).toHaveLength(1)
   })
 
-  it('does nothing more when it is closed', () => {
+  it('does nothing after close', () => {
     link.open()
     sockets.last.admit()
     link.close()

@@ -3,7 +3,7 @@ import type { Participant } from '~/live/shell-messages'
 import { ShellSession } from '~/store/shell-session'
 import { FakeSockets } from './sockets'
 
-/** A terminal that takes output when the test says so. */
+/** Terminal that consumes output when the test allows it. */
 class FakeScreen {
   shown = ''
   resets = 0
@@ -56,7 +56,7 @@ describe('ShellSession', () => {
     vi.useRealTimers()
   })
 
-  it('comes to its shell with the size of the window, and a bound for what may be under way', () => {
+  it('joins with the window size and a flow-control window', () => {
     session.resize({ cols: 100, rows: 30 })
     session.open()
     sockets.last.admit()
@@ -66,7 +66,7 @@ describe('ShellSession', () => {
     expect(session.size).toEqual({ cols: 80, rows: 24 })
   })
 
-  it('sends what is typed, and shows what comes', () => {
+  it('sends input and shows output', () => {
     session.open()
     sockets.last.admit()
     expect(session.type('ls\r')).toBeUndefined()
@@ -75,7 +75,7 @@ describe('ShellSession', () => {
     expect(screen.shown).toBe('README.md\r\n')
   })
 
-  it('drops what is typed while the connection is lost, and never sends it later', () => {
+  it('drops input while disconnected', () => {
     session.open()
     sockets.last.admit().cut()
     expect(session.type('rm -rf .\r')).toBe('away')
@@ -84,7 +84,7 @@ describe('ShellSession', () => {
     expect(typed()).toEqual([])
   })
 
-  it('begins anew on a connection that was made again, because the server replays', () => {
+  it('clears the screen on reconnect, because the server replays', () => {
     session.open()
     sockets.last.admit().tell({ type: 'stdout', data: 'one\r\n' })
     sockets.last.cut()
@@ -93,7 +93,7 @@ describe('ShellSession', () => {
     expect(screen.shown).toBe('one\r\ntwo\r\n')
   })
 
-  it('sends nothing of who may only watch: neither keys, nor answers, nor a size', () => {
+  it('sends nothing as a watcher', () => {
     session.open()
     sockets.last.admit('watcher')
     expect(session.deaf).toBe('watching')
@@ -103,7 +103,7 @@ describe('ShellSession', () => {
     expect(sockets.last.said.map((message) => message.type)).toEqual(['auth'])
   })
 
-  it('comes anew as a watcher when somebody chooses to watch, and back', () => {
+  it('rejoins when the user switches between watching and typing', () => {
     session.open()
     sockets.last.admit()
     session.watchOnly(true)
@@ -116,7 +116,7 @@ describe('ShellSession', () => {
     expect(session.deaf).toBeUndefined()
   })
 
-  it('neither comes nor types while the sandbox is paused: that would wake it', () => {
+  it('neither joins nor types while the sandbox is paused', () => {
     session.setPaused(true)
     session.open()
     expect(sockets.all).toHaveLength(0)
@@ -127,7 +127,7 @@ describe('ShellSession', () => {
     expect(typed()).toEqual([])
   })
 
-  it('does not come back to a paused sandbox when the connection is lost, and does as soon as it goes on', () => {
+  it('reconnects to a paused sandbox only after it resumes', () => {
     session.open()
     sockets.last.admit()
     session.setPaused(true)
@@ -138,7 +138,7 @@ describe('ShellSession', () => {
     expect(sockets.all).toHaveLength(2)
   })
 
-  it('waits with another way to be there until a paused sandbox goes on', () => {
+  it('delays a role change until a paused sandbox resumes', () => {
     session.open()
     sockets.last.admit()
     session.setPaused(true)
@@ -150,7 +150,7 @@ describe('ShellSession', () => {
     expect(sockets.last.said[0]).toMatchObject({ observe: true })
   })
 
-  it('does not come back to a sandbox that was paused while the connection was lost', () => {
+  it('does not reconnect to a sandbox that was paused meanwhile', () => {
     session.open()
     sockets.last.admit().cut()
     session.setPaused(true)
@@ -160,7 +160,7 @@ describe('ShellSession', () => {
     expect(sockets.all).toHaveLength(2)
   })
 
-  it('knows who is there, and forgets them when it does not know any more', () => {
+  it('shows participants and clears them on disconnect', () => {
     session.open()
     sockets.last.admit()
     const people = [person('ann', 'typist'), person('ben', 'watcher')]
@@ -170,7 +170,7 @@ describe('ShellSession', () => {
     expect(session.people).toEqual([])
   })
 
-  it('lets one of several terminals answer a program', () => {
+  it('lets one of several terminals answer a query', () => {
     session.open()
     sockets.last.admit().tell({ type: 'presence', people: [person('ann', 'typist'), person('ben', 'typist')] })
     session.reply('\u001b[0n')
@@ -180,13 +180,13 @@ describe('ShellSession', () => {
     expect(typed()).toEqual(['vim\r', '\u001b[0n'])
   })
 
-  it('takes the size that the server says, whoever decided it', () => {
+  it('uses the size that the server sends', () => {
     session.open()
     sockets.last.admit('watcher').tell({ type: 'size', cols: 132, rows: 50 })
     expect(session.size).toEqual({ cols: 132, rows: 50 })
   })
 
-  it('says a size once', () => {
+  it('sends a size once', () => {
     session.open()
     sockets.last.admit()
     session.resize({ cols: 90, rows: 20 })
@@ -194,7 +194,7 @@ describe('ShellSession', () => {
     expect(sockets.last.said.filter((message) => message.type === 'resize')).toHaveLength(1)
   })
 
-  it('makes room when the screen has taken what came, not before', () => {
+  it('grants credit after the screen has consumed the output', () => {
     session.open()
     sockets.last.admit()
     for (let i = 0; i < 4; i++) sockets.last.tell({ type: 'stdout', data: 'y\n'.repeat(10_000) })
@@ -203,7 +203,7 @@ describe('ShellSession', () => {
     expect(seen()).toEqual([40_000, 40_000])
   })
 
-  it('takes all at once while nobody sees the page, and shows the newest later', () => {
+  it('keeps only the newest output while the page is hidden', () => {
     session.open()
     sockets.last.admit()
     const visibility = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden')
@@ -217,7 +217,7 @@ describe('ShellSession', () => {
     expect(screen.shown.endsWith('9')).toBe(true)
   })
 
-  it('shows what the server refuses, each time', () => {
+  it('shows every rejection of the server', () => {
     session.open()
     sockets.last.admit()
     sockets.last.tell({ type: 'error', code: 'not-allowed', message: 'you may only watch this shell' })
@@ -227,7 +227,7 @@ describe('ShellSession', () => {
     expect(session.notice).not.toEqual(first)
   })
 
-  it('tells of the end', () => {
+  it('reports the exit', () => {
     session.open()
     sockets.last.admit().tell({ type: 'exit', code: 0, cause: 'exited' })
     expect(ended).toBe(1)

@@ -48,7 +48,7 @@ describe('Shells', () => {
     )
   }
 
-  it('has a tab for what runs, and connects to nothing by itself', async () => {
+  it('has a tab for each running shell and connects to none', async () => {
     await shells.refresh()
     expect(shells.isLoaded).toBe(true)
     expect(names()).toEqual(['a'])
@@ -62,13 +62,13 @@ describe('Shells', () => {
     expect(sockets.all).toHaveLength(1)
   })
 
-  it('opens another, which has a tab at once', async () => {
+  it('opens another shell with its own tab', async () => {
     await shells.refresh()
     expect(await shells.open()).toBe('new')
     expect(names()).toEqual(['a', 'new'])
   })
 
-  it('keeps what ended while somebody looked, until it is put away', async () => {
+  it('keeps an ended shell until it is dismissed', async () => {
     await shells.refresh()
     shells.session('a').open()
     await shells.end('a')
@@ -79,7 +79,7 @@ describe('Shells', () => {
     expect(sockets.last.isClosed).toBe(true)
   })
 
-  it('knows that a shell has ended without asking: its sandbox may have ended with it', async () => {
+  it('marks a shell as ended without a request', async () => {
     await shells.refresh()
     shells.session('a').open()
     sockets.last.admit().tell({ type: 'exit', code: 7, cause: 'exited' })
@@ -87,7 +87,7 @@ describe('Shells', () => {
     expect(asked).toBe(1)
   })
 
-  it('asks again when it is told to, once however often that is', async () => {
+  it('merges concurrent refreshes', async () => {
     void shells.refresh()
     void shells.refresh()
     await shells.refresh()
@@ -95,14 +95,14 @@ describe('Shells', () => {
     expect(asked).toBe(2)
   })
 
-  it('asks the server when a socket says that nobody is signed in', async () => {
+  it('checks the session when a socket is not authenticated', async () => {
     await shells.refresh()
     shells.session('a').open()
     sockets.last.cut(4401, 'no')
     expect(asked).toBe(2)
   })
 
-  it('types in what it opened, also after a reload, and only watches what others opened', async () => {
+  it('types in its own shells, also after a reload, and watches others', async () => {
     await shells.refresh()
     await shells.open()
     expect(shells.session('new').wantsToWatch).toBe(false)
@@ -115,7 +115,7 @@ describe('Shells', () => {
     reloaded.close()
   })
 
-  it('types in a shell of others when somebody wants to, and calls it as they like', async () => {
+  it('can type in and rename the shells of others', async () => {
     await shells.refresh()
     shells.watchOnly('a', false)
     expect(shells.session('a').wantsToWatch).toBe(false)
@@ -126,7 +126,7 @@ describe('Shells', () => {
     expect(shells.nameOf('a')).toBe('Shell 1')
   })
 
-  it('keeps what it knows when the server does not answer, and says so', async () => {
+  it('keeps its list and shows the error when the server does not answer', async () => {
     await shells.refresh()
     refusal = new Error('no')
     await shells.refresh()
@@ -134,7 +134,7 @@ describe('Shells', () => {
     expect(names()).toEqual(['a'])
   })
 
-  it('wakes no paused sandbox, and comes when it goes on', async () => {
+  it('does not resume a paused sandbox and connects after it resumes', async () => {
     shells.setPaused(true)
     shells.session('a').open()
     expect(sockets.all).toHaveLength(0)

@@ -36,7 +36,7 @@ describe('shortcuts', () => {
     document.body.replaceChildren()
   })
 
-  it('are one press, or two after each other', () => {
+  it('are one key or a sequence of two', () => {
     press('?', document.body, { shiftKey: true })
     press('f')
     expect(fleet).not.toHaveBeenCalled()
@@ -46,7 +46,7 @@ describe('shortcuts', () => {
     expect(fleet).toHaveBeenCalledTimes(1)
   })
 
-  it('are two if they were pressed within a second, however late they are heard', () => {
+  it('are a sequence if pressed within a second, even if handled later', () => {
     vi.useFakeTimers()
     pressAt(10_000, 'g')
     vi.advanceTimersByTime(5_000)
@@ -58,7 +58,7 @@ describe('shortcuts', () => {
     vi.useRealTimers()
   })
 
-  it('leave letters alone while somebody types, but not those with Ctrl', () => {
+  it('ignore letters in text fields, except with Ctrl', () => {
     const box = document.body.appendChild(document.createElement('textarea'))
     press('?', box)
     press('.', box, { ctrlKey: true })
@@ -66,7 +66,7 @@ describe('shortcuts', () => {
     expect(stop).toHaveBeenCalledTimes(1)
   })
 
-  it('can be turned off where they are single keys', () => {
+  it('can be turned off if they are single keys', () => {
     shortcuts.setSingle(false)
     press('?')
     press('.', document.body, { metaKey: true })
@@ -74,7 +74,7 @@ describe('shortcuts', () => {
     expect(stop).toHaveBeenCalledTimes(1)
   })
 
-  it('mean what the nearest screen says', () => {
+  it('belong to the innermost screen', () => {
     const near = vi.fn()
     const leave = shortcuts.add({ name: 'Near', shortcuts: [{ keys: '?', does: 'near', run: near }] })
     press('?')

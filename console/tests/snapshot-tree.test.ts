@@ -17,7 +17,7 @@ const shape = (branches: readonly Branch[]): unknown =>
   branches.map((branch) => [branch.snapshot.snapshot_id, shape(branch.children)])
 
 describe('snapshots', () => {
-  it('are a tree of what came of which', () => {
+  it('are a tree of parents and children', () => {
     const snapshots = [snapshot('a'), snapshot('b', 'a'), snapshot('c', 'a'), snapshot('d', 'c'), snapshot('e', 'gone')]
     const forks = [{ snapshot_id: 'c', thread_id: 'other', sandbox_id: 'o' }]
     const tree = treeOf({ snapshots, forks, total_bytes: 5, limit: 50, current_id: 'd' })
@@ -35,7 +35,7 @@ describe('snapshots', () => {
     expect(tree[0]?.children[1]?.children[0]?.isCurrent).toBe(true)
   })
 
-  it('give a fork a name that is most likely free', () => {
+  it('give a fork a name that is probably free', () => {
     expect(forkName('work', [])).toBe('work-fork-1')
     const taken = [{ snapshot_id: 'a', thread_id: 'work-fork-3', sandbox_id: 'x' }]
     expect(forkName('work', taken)).toBe('work-fork-4')

@@ -28,7 +28,7 @@ const wicked = draft({
   ],
 })
 
-/** What a shell makes of a command line whose program prints its words, each behind a NUL. */
+/** Arguments that a shell passes to a program, which prints each after a NUL byte. */
 function wordsOf(line: string, program: string, env: Record<string, string> = {}): string[] {
   const script = `${program}() { printf '\\0%s' "$@"; }\n${line}`
   const out = execFileSync('sh', ['-c', script], { env: { PATH: process.env.PATH, ...env } as NodeJS.ProcessEnv })
@@ -40,7 +40,7 @@ function codeOf(id: string, from: Draft): string {
 }
 
 describe('the form as code', () => {
-  it('gives a shell the body exactly, whatever is in it', () => {
+  it('quotes the body for a shell', () => {
     const words = wordsOf(codeOf('curl', wicked), 'curl', { VIV_API_KEY: 'k', TOKEN: 't0k$en' })
     expect(words[1]).toBe(`${SERVER}/api/v1/sandboxes`)
     expect(words).toContain('Authorization: Bearer k')
@@ -48,7 +48,7 @@ describe('the form as code', () => {
     expect(JSON.parse(words.at(-1) ?? '')).toEqual({ ...body, env: { PLAIN: NASTY, TOKEN: 't0k$en' } })
   })
 
-  it('gives viv the same words, and none of them is an option by accident', () => {
+  it('quotes the viv arguments, none of which becomes an option', () => {
     const words = wordsOf(codeOf('viv', { ...wicked, title: '--help' }), 'viv', { TOKEN: 'x y' })
     expect(words.slice(0, 3)).toEqual(['run', '--runtime', 'command'])
     expect(words).toContain(`PLAIN=${NASTY}`)
@@ -59,7 +59,7 @@ describe('the form as code', () => {
     expect(rest.slice(1)).toEqual(['bash', '-c', 'echo "$1"; true', '--', "it's"])
   })
 
-  it('is Python that means the same', () => {
+  it('is equivalent Python', () => {
     const body = codeOf('python', wicked).split('\nrequest =')[0]
     const out = execFileSync('python3', ['-c', `${body}\nprint(json.dumps(body))`], {
       env: { PATH: process.env.PATH, TOKEN: 'q"q' } as NodeJS.ProcessEnv,
@@ -68,26 +68,26 @@ describe('the form as code', () => {
     expect(JSON.parse(out.toString())).toEqual({ ...meant, env: { PLAIN: NASTY, TOKEN: 'q"q' } })
   })
 
-  it('never holds a secret', () => {
+  it('never contains a secret', () => {
     for (const from of [wicked, { ...wicked, runtime: 'none' as const }]) {
       for (const { code } of snippets(wanted(from, 'ann'), SERVER)) expect(code).not.toContain('nobody may see')
     }
   })
 
-  it('says what viv has no option for', () => {
+  it('lists fields that viv has no option for', () => {
     const found = snippets(wanted(draft({ cpus: '1', egress: 'a.example', timeLimit: '5' }), 'ann'), SERVER)
     expect(found.find((one) => one.id === 'viv')?.note).toContain('the time limit of the task, egress, limits')
   })
 
-  it('leaves plain words plain', () => {
+  it('leaves plain words unquoted', () => {
     expect(shellWord('http://127.0.0.1:8000/a-b')).toBe('http://127.0.0.1:8000/a-b')
     expect(shellWord('')).toBe("''")
     expect(shellWord('~/x')).toBe("'~/x'")
   })
 })
 
-describe('what the form asks for', () => {
-  it('has only what was filled in', () => {
+describe('the request of the form', () => {
+  it('contains only the filled fields', () => {
     expect(wanted(draft({ budget: '' }), 'ann')).toEqual({
       path: '/api/v1/sandboxes',
       body: { task: { title: 'a task' }, runtime: 'claude' },
@@ -95,13 +95,13 @@ describe('what the form asks for', () => {
     })
   })
 
-  it('is a session where nothing is to run, and says whose it is', () => {
+  it('is a session with its owner if nothing runs', () => {
     const { path, body } = wanted(draft({ runtime: 'none', thread: ' box-1 ', memory: '512' }), 'ann')
     expect(path).toBe('/create_session')
     expect(body).toEqual({ thread_id: 'box-1', user_id: 'ann', limits: { memory_mb: 512 } })
   })
 
-  it('tells the agent of the repository and lets it reach its host', () => {
+  it('contains the repository and allows its host', () => {
     const from = draft({ repository: 'https://git.example:8443/a.git', revision: 'main', egress: 'pypi.org, pypi.org' })
     expect(hosts(from)).toEqual(['pypi.org', 'git.example:8443'])
     expect(wanted(from, 'ann').body).toMatchObject({
@@ -112,7 +112,7 @@ describe('what the form asks for', () => {
 })
 
 describe('the rules of the form', () => {
-  it('want a task for an agent, a thread for a sandbox, and a program for a command', () => {
+  it('require a task, a thread or a program', () => {
     expect(check(EMPTY)).toEqual({ title: expect.any(String) })
     expect(check({ ...EMPTY, runtime: 'none' })).toEqual({ thread: expect.any(String) })
     expect(check(draft({ runtime: 'command' }))).toEqual({ command: 'Name the program to run.' })
@@ -121,19 +121,19 @@ describe('the rules of the form', () => {
     })
   })
 
-  it('want numbers above 0, and only of what is asked', () => {
+  it('require numbers above 0 in the visible fields', () => {
     expect(Object.keys(check(draft({ budget: '-1', cpus: 'two', memory: '0' })))).toEqual(['budget', 'cpus', 'memory'])
     expect(check({ ...draft({ budget: 'x', runtime: 'none', thread: 't' }) })).toEqual({})
   })
 
-  it('refuse a password in the address of a repository, and a variable that is there twice', () => {
+  it('reject a password in a repository address and a duplicate variable', () => {
     expect(check(draft({ repository: 'https://me:secret@git.example/a' })).repository).toContain('password')
     expect(check(draft({ repository: 'git@git.example:a' })).repository).toContain('https://')
     const twice = { name: 'A', value: '', isSecret: false }
     expect(check(draft({ variables: [twice, twice] })).variables).toBe('A is there twice.')
   })
 
-  it('put what the server refuses beside the field that it came from', () => {
+  it('show a server error beside its field', () => {
     const problem = { type: 'x', title: 'Invalid request', detail: 'limits.cpus must be at most 2', status: 422 }
     const fields = { field: 'limits.cpus', rule: 'must be at most 2' }
     expect(refused(new ApiError(problem, undefined, fields)).problems).toEqual({
@@ -148,13 +148,13 @@ describe('the rules of the form', () => {
 })
 
 describe('a draft', () => {
-  it('is kept without its secrets', () => {
+  it('is stored without its secrets', () => {
     keep(wicked)
     expect(JSON.stringify({ ...localStorage })).not.toContain('nobody may see')
     expect(kept()).toEqual({ ...wicked, variables: [wicked.variables[0], { ...wicked.variables[1], value: '' }] })
   })
 
-  it('is empty when what was kept is not one', () => {
+  it('is empty if the stored value is invalid', () => {
     for (const junk of ['', '{', '[]', 'null', '{"runtime":7,"variables":[1,{"name":2}],"title":{}}']) {
       localStorage.setItem('viv.spawn', junk)
       expect(kept()).toEqual(EMPTY)
@@ -163,7 +163,7 @@ describe('a draft', () => {
 })
 
 describe('words of a command line', () => {
-  it('are those that a shell makes, without replacing anything', () => {
+  it('are split as a shell would, without expansions', () => {
     for (const line of [`a 'b c' "d \\" e" f\\ g`, `"" ''`, `a"b"'c'`, `"\\n" \\\\ '\\'`]) {
       expect(split(line)).toEqual({ words: wordsOf(`f ${line}`, 'f') })
     }

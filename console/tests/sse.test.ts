@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MessageReader } from '~/live/sse'
 
 describe('MessageReader', () => {
-  it('reads a message however it is cut', () => {
+  it('parses a message in any split', () => {
     const whole = 'id: 7\nevent: event\ndata: {"a":1}\n\n'
     for (let cut = 0; cut <= whole.length; cut++) {
       const reader = new MessageReader()
@@ -11,19 +11,19 @@ describe('MessageReader', () => {
     }
   })
 
-  it('drops comments and keeps what comes after them', () => {
+  it('drops comments', () => {
     expect(new MessageReader().read(': keep-alive\n\nevent: missed\ndata: {}\n\n')).toEqual([
       { event: 'missed', data: '{}', id: undefined },
     ])
   })
 
-  it('takes line ends of all kinds, also between two pieces', () => {
+  it('accepts all line ends, also across pieces', () => {
     const reader = new MessageReader()
     expect(reader.read('data: one\r')).toEqual([])
     expect(reader.read('\n\r\n').map((message) => message.data)).toEqual(['one'])
   })
 
-  it('joins several lines of data', () => {
+  it('joins several data lines', () => {
     expect(new MessageReader().read('data: one\ndata:two\n\n')[0]?.data).toBe('one\ntwo')
   })
 })

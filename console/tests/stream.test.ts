@@ -5,7 +5,7 @@ import type { Message } from '~/live/sse'
 import type { LiveState } from '~/live/state'
 import { LiveStream } from '~/live/stream'
 
-/** A server whose streams the test feeds, cuts and refuses. */
+/** Server whose streams the test feeds, closes and rejects. */
 class Server {
   readonly urls: string[] = []
   refusal: Error | undefined
@@ -72,7 +72,7 @@ describe('LiveStream', () => {
     vi.useRealTimers()
   })
 
-  it('is live when the stream stands, and hands on what comes', async () => {
+  it('is live while connected and delivers events', async () => {
     await pass(0)
     server.send('id: 1\nevent: event\ndata: {}\n\n')
     await pass(0)
@@ -80,7 +80,7 @@ describe('LiveStream', () => {
     expect(messages).toMatchObject([{ event: 'event', id: '1' }])
   })
 
-  it('comes back after a cut, from the last that it saw', async () => {
+  it('reconnects from the last event', async () => {
     await pass(0)
     server.send('id: 41\ndata: {}\n\n')
     await pass(0)
@@ -107,7 +107,7 @@ describe('LiveStream', () => {
     expect(waits.slice(-6)).toEqual([1000, 2000, 4000, 8000, 15_000, 15_000])
   })
 
-  it('cuts a connection that says nothing for 40 seconds', async () => {
+  it('closes a connection that is silent for 40 seconds', async () => {
     await pass(39_000)
     server.send(': keep-alive\n\n')
     await pass(39_000)
@@ -116,7 +116,7 @@ describe('LiveStream', () => {
     expect(kinds()).toContain('reconnecting')
   })
 
-  it('gives up connecting after 10 seconds, and tries again', async () => {
+  it('stops connecting after 10 seconds and retries', async () => {
     await pass(0)
     server.isSilent = true
     server.cut()
@@ -126,7 +126,7 @@ describe('LiveStream', () => {
     expect(kinds()).toEqual(['connecting', 'live', 'reconnecting', 'reconnecting'])
   })
 
-  it('tries at once when it is told to, or the network is back', async () => {
+  it('reconnects immediately on request or when the network returns', async () => {
     await pass(0)
     server.cut()
     await pass(0)
@@ -140,7 +140,7 @@ describe('LiveStream', () => {
     expect(server.urls).toHaveLength(3)
   })
 
-  it('ends when the server refuses for good', async () => {
+  it('ends after a permanent rejection', async () => {
     await pass(0)
     server.refusal = new ApiError({ type: 't', title: 'Gone', detail: 'It is gone.', status: 404 })
     server.cut()
@@ -150,7 +150,7 @@ describe('LiveStream', () => {
     expect(server.urls).toHaveLength(2)
   })
 
-  it('ends with the stream when there is nothing more to come', async () => {
+  it('ends with a finished stream', async () => {
     await pass(0)
     isOver = true
     server.cut()
@@ -159,7 +159,7 @@ describe('LiveStream', () => {
     expect(server.urls).toHaveLength(1)
   })
 
-  it('does nothing more when it is closed', async () => {
+  it('does nothing after close', async () => {
     await pass(0)
     stream.close()
     await pass(120_000)
@@ -169,7 +169,7 @@ describe('LiveStream', () => {
 })
 
 describe('backoff', () => {
-  it('is anywhere between nothing and its bound', () => {
+  it('is random between zero and its limit', () => {
     expect(backoff(3, () => 0)).toBe(0)
     expect(backoff(3, () => 1)).toBe(8000)
     expect(backoff(50, () => 1)).toBe(30_000)

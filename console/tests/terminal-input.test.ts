@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { inspectPaste, isMouse, isReply, pieces } from '~/store/terminal-input'
 
 describe('inspectPaste', () => {
-  it('lets a plain line through', () => {
+  it('accepts a plain line', () => {
     expect(inspectPaste('git status')).toEqual({ text: 'git status', lines: 1, removed: 0, needsLook: false })
     expect(inspectPaste('a\tb').needsLook).toBe(false)
   })
 
-  it('wants a look at several lines, and at one that would run at once', () => {
+  it('asks for several lines and for a line that would run immediately', () => {
     expect(inspectPaste('one\r\ntwo')).toEqual({ text: 'one\ntwo', lines: 2, removed: 0, needsLook: true })
     expect(inspectPaste('reboot\n')).toMatchObject({ lines: 1, needsLook: true })
   })
 
-  it('takes out what a terminal would obey, such as the end of a paste', () => {
+  it('removes control sequences such as the end of a paste', () => {
     const { text, removed, needsLook } = inspectPaste('a\u001b[201~; rm -rf ~\u0003')
     expect(text).toBe('a[201~; rm -rf ~')
     expect(removed).toBe(2)
@@ -21,7 +21,7 @@ describe('inspectPaste', () => {
 })
 
 describe('isReply', () => {
-  it('knows what terminals answer', () => {
+  it('detects answers of terminals', () => {
     for (const reply of [
       '\u001b[?1;2c',
       '\u001b[0n',
@@ -33,7 +33,7 @@ describe('isReply', () => {
     }
   })
 
-  it('knows what people type', () => {
+  it('ignores typed keys', () => {
     for (const key of [
       'a',
       '\r',
@@ -50,14 +50,14 @@ describe('isReply', () => {
 })
 
 describe('isMouse', () => {
-  it('tells the mouse from keys', () => {
+  it('distinguishes mouse reports from keys', () => {
     expect(isMouse('\u001b[<0;10;5M')).toBe(true)
     expect(isMouse('\u001b[A')).toBe(false)
   })
 })
 
 describe('pieces', () => {
-  it('cuts what is long, and no character in two', () => {
+  it('splits long text between characters', () => {
     expect(pieces('abcde', 2)).toEqual(['ab', 'cd', 'e'])
     expect(pieces('a😀b', 2)).toEqual(['a', '😀', 'b'])
     expect(pieces('', 2)).toEqual([])

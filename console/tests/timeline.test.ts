@@ -10,7 +10,7 @@ function folded(...events: LogEvent[]): Timeline {
 }
 
 describe('Timeline', () => {
-  it('folds a tool call and its result into one row, whatever is between them', () => {
+  it('merges a tool call and its result into one row', () => {
     const timeline = folded(
       event(1, 'agent.tool_use', { tool_use_id: 'a', tool_name: 'Bash', tool_input: { command: 'make' } }),
       event(2, 'agent.tool_use', { tool_use_id: 'b', tool_name: 'Read', tool_input: { path: 'x' } }),
@@ -24,7 +24,7 @@ describe('Timeline', () => {
     expect([1, 2, 3, 4].map((seq) => timeline.indexOf(seq))).toEqual([0, 1, 1, 0])
   })
 
-  it('shows a result whose call is not loaded, and folds it when it is', () => {
+  it('shows a result without its call and merges it later', () => {
     const call = event(1, 'agent.tool_use', { tool_use_id: 'a', tool_name: 'Bash', tool_input: { command: 'ls' } })
     const result = event(2, 'agent.tool_result', { tool_use_id: 'a', tool_name: 'Bash', content: 'files' })
     const timeline = folded(result)
@@ -33,7 +33,7 @@ describe('Timeline', () => {
     expect(timeline.rows).toMatchObject([{ seq: 1, input: { command: 'ls' }, result: { text: 'files' } }])
   })
 
-  it('folds the output of a command and its end into its row', () => {
+  it('merges the output and exit of a command into its row', () => {
     const timeline = folded(
       event(1, 'command.started', { pid: 7, kind: 'exec', command: 'make test' }),
       event(2, 'command.output', { pid: 7, stdout: 'one\n' }),
@@ -47,7 +47,7 @@ describe('Timeline', () => {
     ])
   })
 
-  it('does not mistake a second process with the same number for the first', () => {
+  it('distinguishes processes with the same pid', () => {
     const timeline = folded(
       event(1, 'command.started', { pid: 7, command: 'first' }),
       event(2, 'command.completed', { pid: 7, exit_code: 0 }),
@@ -60,7 +60,7 @@ describe('Timeline', () => {
     ])
   })
 
-  it('keeps the end of an output without end, and says how much is not shown', () => {
+  it('keeps the end of a long output and counts the rest', () => {
     const timeline = folded(event(1, 'command.started', { pid: 1, command: 'yes' }))
     for (let seq = 2; seq < 22; seq++)
       timeline.append(event(seq, 'command.output', { pid: 1, stdout: 'y\n'.repeat(5000) }))
@@ -69,7 +69,7 @@ describe('Timeline', () => {
     expect(row?.kind === 'command' && row.output.length).toBe(65_536)
   })
 
-  it('replaces a row that changes, and no other', () => {
+  it('replaces only a changed row', () => {
     const timeline = folded(event(1), event(2, 'command.started', { pid: 1, command: 'ls' }))
     const [message, command] = timeline.rows
     timeline.append(event(3, 'command.output', { pid: 1, stdout: 'a' }))
@@ -77,7 +77,7 @@ describe('Timeline', () => {
     expect(timeline.rows[1]).not.toBe(command)
   })
 
-  it('marks what was said as heard', () => {
+  it('marks messages as delivered', () => {
     const timeline = folded(
       event(1, 'user.guidance', { message_id: 'm1', content: 'use the other API', source: 'ann' }),
       event(2, 'user.message', { message_id: 'm2', content: 'and hurry' }),
@@ -99,7 +99,7 @@ describe('Timeline', () => {
     ])
   })
 
-  it('gathers changes of files that follow each other', () => {
+  it('groups consecutive file changes', () => {
     const timeline = folded(
       event(1, 'file.created', { path: 'a' }),
       event(2, 'file.changes_folded', { created: 40, modified: 2, deleted: 1 }),
@@ -114,19 +114,19 @@ describe('Timeline', () => {
     ])
   })
 
-  it('shows no row for what is only counted, and leads a link to it to the row before', () => {
+  it('has no row for counted events and links them to the row before', () => {
     const timeline = folded(event(1), event(2, 'agent.model_call', { cost_usd: 0.1 }), event(3, 'sandbox.metrics', {}))
     expect(timeline.rows).toHaveLength(1)
     expect(timeline.indexOf(3)).toBe(0)
   })
 
-  it('shows what it does not know as it is', () => {
+  it('shows unknown events unchanged', () => {
     expect(folded(event(1, 'acme.thing', { a: 1 })).rows).toMatchObject([
       { kind: 'note', type: 'acme.thing', data: { a: 1 } },
     ])
   })
 
-  it('takes data of any shape', () => {
+  it('accepts data of any shape', () => {
     const odd = {
       text: 7,
       tool_input: 'no object',

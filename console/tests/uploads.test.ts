@@ -6,7 +6,7 @@ import { Uploads } from '~/store/uploads'
 const now = (task: () => void) => task()
 const settled = () => new Promise((resolve) => setTimeout(resolve))
 
-/** A way to send that waits to be told how it went. */
+/** Transport whose results the test decides. */
 function wire() {
   const sent: { path: string; isToReplace: boolean; progress: (n: number) => void; end: (e?: unknown) => void }[] = []
   const sending: typeof send = (_sandbox, path, _file, { isToReplace, onProgress }) => {
@@ -27,7 +27,7 @@ const blob = new Blob(['12345'])
 const states = (uploads: Uploads) => uploads.all.map((upload) => upload.state)
 
 describe('Uploads', () => {
-  it('sends two at a time and tells how far they are', async () => {
+  it('sends two files at a time and reports progress', async () => {
     const { sent, uploads } = wire()
     for (const name of ['a', 'b', 'c']) uploads.add(name, blob)
     expect(states(uploads)).toEqual(['sending', 'sending', 'waiting'])
@@ -38,7 +38,7 @@ describe('Uploads', () => {
     expect(states(uploads)).toEqual(['done', 'sending', 'sending'])
   })
 
-  it('replaces nothing unless somebody says so', async () => {
+  it('replaces nothing without confirmation', async () => {
     const { sent, uploads } = wire()
     uploads.add('a', blob)
     sent[0]?.end(new ApiError({ type: 'x', title: 'x', detail: '', status: 412 }))
@@ -51,7 +51,7 @@ describe('Uploads', () => {
     expect(states(uploads)).toEqual(['done'])
   })
 
-  it('says why one was refused, and tries again', async () => {
+  it('shows the reason of a rejection and retries', async () => {
     const { sent, uploads } = wire()
     uploads.add('a', blob)
     sent[0]?.end(new ApiError({ type: 'x', title: 'x', detail: 'the workspace is full', status: 507 }))
@@ -61,7 +61,7 @@ describe('Uploads', () => {
     expect(states(uploads)).toEqual(['sending'])
   })
 
-  it('cancels those on their way and those that wait', async () => {
+  it('cancels active and queued uploads', async () => {
     const { uploads } = wire()
     for (const name of ['a', 'b', 'c']) uploads.add(name, blob)
     uploads.cancel(3)

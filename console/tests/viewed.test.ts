@@ -10,7 +10,7 @@ const now = (task: () => void) => task()
 describe('Viewed', () => {
   beforeEach(() => localStorage.clear())
 
-  it('is kept, and lost when the change goes on', () => {
+  it('is stored, and cleared when the file changes again', () => {
     new Viewed('sbx1', now).set('a.txt', 7, true)
     const again = new Viewed('sbx1', now)
     expect(again.has('a.txt', 7)).toBe(true)
@@ -20,12 +20,12 @@ describe('Viewed', () => {
     expect(new Viewed('sbx1', now).has('a.txt', 7)).toBe(false)
   })
 
-  it('does without what somebody else wrote there', () => {
+  it('ignores invalid stored values', () => {
     localStorage.setItem('viv.viewed.sbx1', '{"x": [')
     expect(new Viewed('sbx1', now).has('x', 1)).toBe(false)
   })
 
-  it('knows the last visit', () => {
+  it('stores the last visit', () => {
     expect(lastVisit('sbx1')).toBeUndefined()
     noteVisit('sbx1', 41)
     noteVisit('sbx1', 0)
@@ -34,7 +34,7 @@ describe('Viewed', () => {
 })
 
 describe('moments', () => {
-  it('are what people remember, the newest first', () => {
+  it('are notable events, the newest first', () => {
     const events = [
       event(1, 'sandbox.started', {}),
       event(2, 'file.created', { path: 'a' }),
@@ -52,7 +52,7 @@ describe('moments', () => {
 describe('bestMatches', () => {
   const paths = ['docs/app/readme.md', 'src/application.ts', 'src/main/app.ts', 'a/p/p.txt', 'other.txt']
 
-  it('has the name before the way there, and what is together before what is apart', () => {
+  it('prefers the name over the path, and contiguous matches', () => {
     expect(bestMatches(paths, 'app', 9)).toEqual([
       'src/main/app.ts',
       'src/application.ts',
@@ -61,7 +61,7 @@ describe('bestMatches', () => {
     ])
   })
 
-  it('has everything for nothing, and no more than is wanted', () => {
+  it('returns everything for an empty query, up to the limit', () => {
     expect(bestMatches(paths, '', 2)).toEqual(paths.slice(0, 2))
   })
 })
@@ -69,7 +69,7 @@ describe('bestMatches', () => {
 describe('TypeAhead', () => {
   const names = ['alpha', 'beta', 'bench', 'gamma']
 
-  it('takes letters that follow each other as one word', () => {
+  it('joins letters that follow each other', () => {
     const ahead = new TypeAhead()
     expect(ahead.find('b', names, 0, 0)).toBe(1)
     expect(ahead.find('e', names, 1, 100)).toBe(1)
@@ -77,7 +77,7 @@ describe('TypeAhead', () => {
     expect(ahead.find('g', names, 2, 5_000)).toBe(3)
   })
 
-  it('goes on to the next with the same letter, and round', () => {
+  it('cycles through entries with the same letter', () => {
     const ahead = new TypeAhead()
     expect(ahead.find('b', names, 0, 0)).toBe(1)
     expect(ahead.find('b', names, 1, 100)).toBe(2)

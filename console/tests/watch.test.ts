@@ -10,7 +10,7 @@ describe('Watch', () => {
   beforeEach(() => {
     vi.useFakeTimers()
     asked = 0
-    // A server that ends every stream at once, as it does for a sandbox that is over.
+    // Server that ends every stream immediately, as for an ended sandbox.
     vi.stubGlobal('fetch', () => {
       asked++
       return Promise.resolve(new Response('', { headers: { 'Content-Type': 'text/event-stream' } }))
@@ -23,14 +23,14 @@ describe('Watch', () => {
     vi.useRealTimers()
   })
 
-  it('asks again when a stream ends and nothing says that the sandbox has', async () => {
+  it('asks again when a stream ends without an end event', async () => {
     watch.start()
     await vi.advanceTimersByTimeAsync(120_000)
     expect(asked).toBeGreaterThan(2)
     expect(watch.state.kind).not.toBe('ended')
   })
 
-  it('does not ask for ever for a sandbox that ended without saying so', async () => {
+  it('stops asking for a sandbox that ended without an end event', async () => {
     watch.start()
     await vi.advanceTimersByTimeAsync(0)
     watch.ended()
@@ -43,7 +43,7 @@ describe('Watch', () => {
 })
 
 describe('worst', () => {
-  it('says that what is looked at has ended, as long as the rest is well', () => {
+  it('reports the ended sandbox while the rest is connected', () => {
     const ended = { kind: 'ended', why: '' } as const
     expect(worst([{ kind: 'live' }, ended])).toBe(ended)
     expect(worst([{ kind: 'reconnecting', at: 0 }, ended])?.kind).toBe('reconnecting')

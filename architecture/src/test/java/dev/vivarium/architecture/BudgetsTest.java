@@ -16,10 +16,10 @@ import java.util.TreeSet;
 import javax.lang.model.element.Modifier;
 import org.junit.jupiter.api.Test;
 
-/// How large things may grow. The file named after the product's noun is the one that grows without end elsewhere, so
-/// the limits hold from the first day.
+/// Size limits. Files named after the main noun of a product tend to grow without limit, so `Sandbox` has its own
+/// limit.
 class BudgetsTest {
-    /// A limit of 400 made authors shorten text instead of splitting ideas. Beyond 600 lines a file holds two
+    /// A limit of 400 made authors shorten text instead of splitting files. A file of more than 600 lines holds two
     /// ideas.
     private static final int FILE_LINES = 600;
 
@@ -38,7 +38,7 @@ class BudgetsTest {
     private static final Sources SOURCES = Sources.parse();
 
     @Test
-    void filesFitOnAFewScreens() {
+    void filesAreShort() {
         Map<String, Integer> tooLong = new TreeMap<>();
         for (Path file : Repository.mainSources()) {
             int lines = Repository.lines(file).size();
@@ -47,12 +47,12 @@ class BudgetsTest {
             }
         }
         assertThat(tooLong)
-                .as("at most %d lines: say it in two files", FILE_LINES)
+                .as("files have at most %d lines: split the file", FILE_LINES)
                 .isEmpty();
     }
 
     @Test
-    void theSandboxStaysShort() {
+    void sandboxClassIsShort() {
         assertThat(Repository.mainSources())
                 .filteredOn(file -> file.endsWith("Sandbox.java"))
                 .isNotEmpty()
@@ -69,7 +69,7 @@ class BudgetsTest {
     }
 
     @Test
-    void publicTypesOfTheLibrarySayWhatTheyAre() {
+    void publicLibraryTypesHaveADocComment() {
         Set<String> violations = new TreeSet<>();
         for (CompilationUnitTree unit : SOURCES.units()) {
             new TypeDocs(unit, violations).scan(unit, null);
@@ -78,7 +78,7 @@ class BudgetsTest {
     }
 
     @Test
-    void theGuestStaysSmall() throws IOException {
+    void guestBinaryIsSmall() throws IOException {
         try (var guest = getClass().getResourceAsStream("/dev/vivarium/guest/vivarium-guest")) {
             assertThat(guest).isNotNull();
             assertThat(guest.readAllBytes()).hasSizeLessThanOrEqualTo(GUEST_BYTES);
@@ -106,15 +106,15 @@ class BudgetsTest {
                 violations.add("%s has %d lines, of at most %d".formatted(name, lines, METHOD_LINES));
             }
             int allowed = method.getName().contentEquals("<init>") ? CONSTRUCTOR_PARAMETERS : PARAMETERS;
-            if (method.getParameters().size() > allowed && isOurChoice(method)) {
+            if (method.getParameters().size() > allowed && isLimited(method)) {
                 violations.add("%s has %d parameters, of at most %d"
                         .formatted(name, method.getParameters().size(), allowed));
             }
             return super.visitMethod(method, null);
         }
 
-        /// The parameters of a record's constructor are its data; those of an override are somebody else's.
-        private boolean isOurChoice(MethodTree method) {
+        /// Components of a record are its data, and an overridden method fixes the parameters of an override.
+        private boolean isLimited(MethodTree method) {
             boolean overrides = method.getModifiers().getAnnotations().stream()
                     .anyMatch(annotation ->
                             annotation.getAnnotationType().toString().equals("Override"));
@@ -122,7 +122,7 @@ class BudgetsTest {
         }
     }
 
-    /// Top-level public types only: what is inside one is explained with it.
+    /// Checks top-level public types only. The doc comment of a type covers its nested types.
     private static final class TypeDocs extends TreePathScanner<Void, Void> {
         private static final Set<String> LIBRARY = Set.of("model/", "core/", "json/", "sdk/", "sdk-local/");
         private final CompilationUnitTree unit;

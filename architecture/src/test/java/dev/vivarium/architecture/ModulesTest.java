@@ -14,11 +14,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
-/// What each module may depend on, when it is shipped. A module is a promise to somebody; the reason says which.
+/// Dependencies that each module may ship with, and the reason for the limit.
 class ModulesTest {
     private static final String ANY = "*";
 
-    /// One module, every dependency of its shipped code, and why there are no others.
+    /// A module, the dependencies of its shipped code, and the reason that it has no others.
     record Module(String name, Set<String> dependencies, String reason) {
         @Override
         public String toString() {
@@ -28,8 +28,8 @@ class ModulesTest {
 
     static List<Module> modules() {
         return List.of(
-                new Module("guest", Set.of(), "the program inside is Rust; its jar only carries the binary"),
-                new Module("model", Set.of(), "everybody speaks these words, so they bring nothing along"),
+                new Module("guest", Set.of(), "the guest is Rust; its jar contains only the binary"),
+                new Module("model", Set.of(), "every module uses the model, so it has no dependencies"),
                 new Module(
                         "core",
                         Set.of(
@@ -44,7 +44,7 @@ class ModulesTest {
                 new Module(
                         "json",
                         Set.of("vivarium-model", "jackson-core"),
-                        "the wire form of the model is known in one place and needs no engine"),
+                        "one module defines the wire format of the model, without the engine"),
                 new Module(
                         "server",
                         Set.of(
@@ -57,50 +57,53 @@ class ModulesTest {
                                 "slf4j-api",
                                 "slf4j-jdk14",
                                 "snakeyaml-engine"),
-                        "the edge adds HTTP and nothing that a library user would miss"),
-                new Module("sdk", Set.of("vivarium-model", "vivarium-json"), "a client drags in no server"),
+                        "the server adds HTTP to the engine"),
+                new Module("sdk", Set.of("vivarium-model", "vivarium-json"), "a client does not depend on the server"),
                 new Module(
                         "sdk-local",
                         Set.of("vivarium-sdk", "vivarium-core"),
-                        "local mode is the same interface on the engine, without HTTP"),
-                new Module("third-party/picocli", Set.of(), "other people's sources, compiled for the Java we run on"),
+                        "local mode implements the same interface on the engine, without HTTP"),
                 new Module(
-                        "cli",
-                        Set.of("vivarium-sdk", "vivarium-picocli"),
-                        "the command line can do nothing that the API cannot"),
+                        "third-party/picocli",
+                        Set.of(),
+                        "third-party sources, compiled for the Java version of this project"),
+                new Module(
+                        "cli", Set.of("vivarium-sdk", "vivarium-picocli"), "the command line uses the public API only"),
                 new Module(
                         "demo",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-scripted"),
-                        "it shows all of the product in one program, and is used by none of it"),
+                        "the demo combines all modules, and no module depends on it"),
                 new Module(
-                        "console", Set.of(), "it is TypeScript and speaks the public API; its jar only carries files"),
+                        "console",
+                        Set.of(),
+                        "the console is TypeScript and uses the public API; its jar contains only files"),
                 new Module(
                         "dist",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-demo", "vivarium-console"),
-                        "what is shipped is these four"),
+                        "the distribution contains these four modules"),
                 new Module(
                         "scripted",
                         Set.of("jackson-core"),
-                        "a model is outside the product: it is asked over HTTP and knows nothing of sandboxes"),
+                        "the scripted model is an HTTP server and does not depend on sandboxes"),
                 new Module(
                         "testbed",
                         Set.of("postgresql", "awaitility", "junit-platform-launcher"),
-                        "it starts other people's servers and knows nothing of ours"),
-                new Module("testing", Set.of(ANY), "contracts are about everything"),
-                new Module("examples", Set.of("vivarium-sdk", "vivarium-sdk-local"), "readers copy them"),
-                new Module("bench", Set.of(ANY), "it compares us with others"),
-                new Module("architecture", Set.of(), "it has tests only"));
+                        "the testbed starts third-party servers only"),
+                new Module("testing", Set.of(ANY), "the contract tests use every module"),
+                new Module("examples", Set.of("vivarium-sdk", "vivarium-sdk-local"), "readers copy the examples"),
+                new Module("bench", Set.of(ANY), "benchmarks compare with other products"),
+                new Module("architecture", Set.of(), "the module has tests only"));
     }
 
     @Test
-    void everyModuleIsListedHere() {
+    void everyModuleIsListed() {
         assertThat(modules().stream().map(Module::name))
                 .containsExactlyInAnyOrderElementsOf(texts(pom("pom.xml"), "module"));
     }
 
     @ParameterizedTest
     @MethodSource("modules")
-    void dependsOnWhatItIsAllowedTo(Module module) {
+    void moduleUsesOnlyAllowedDependencies(Module module) {
         if (!module.dependencies().contains(ANY)) {
             assertThat(shippedDependencies(module))
                     .as("%s may use only %s: %s", module.name(), module.dependencies(), module.reason())

@@ -63,12 +63,12 @@ class PackagesTest {
                                     "provider",
                                     "store"),
                             "the engine works with any provider and any image; only Main selects them")),
-            Map.entry("exec", onTheWire()),
-            Map.entry("files", onTheWire()),
+            Map.entry("exec", guestOnly()),
+            Map.entry("files", guestOnly()),
             Map.entry("shell", new Layer(Set.of("guest", "exec"), "a terminal is a command with a screen")),
-            Map.entry("preview", onTheWire()),
-            Map.entry("egress", onTheWire()),
-            Map.entry("inside", onTheWire()),
+            Map.entry("preview", guestOnly()),
+            Map.entry("egress", guestOnly()),
+            Map.entry("inside", guestOnly()),
             Map.entry("guest", new Layer(Set.of(), "the guest protocol is the same for all providers")),
             Map.entry(
                     "provider",
@@ -81,7 +81,7 @@ class PackagesTest {
                     new Layer(Set.of("store"), "all packages may append to the log, and the log calls none of them")),
             Map.entry("store", new Layer(Set.of(), "the store holds rows; the packages above interpret them")));
 
-    private static Layer onTheWire() {
+    private static Layer guestOnly() {
         return new Layer(Set.of("guest"), "operations on a running sandbox need its connection, not its lifecycle");
     }
 
@@ -101,8 +101,8 @@ class PackagesTest {
                     new Layer(
                             Set.of("access", "settings", "telemetry"),
                             "HTTP, WebSocket, MCP and other protocols call the same operations")),
-            Map.entry("console", onTheEdge("the console is static pages and a sign-in")),
-            Map.entry("preview", onTheEdge("a preview forwards bytes; the operations of the API are not involved")),
+            Map.entry("console", httpOnly("the console is static pages and a sign-in")),
+            Map.entry("preview", httpOnly("a preview forwards bytes; the operations of the API are not involved")),
             Map.entry(
                     "model",
                     new Layer(
@@ -114,19 +114,19 @@ class PackagesTest {
             Map.entry("telemetry", new Layer(Set.of("settings"), "every package may report; telemetry calls none")),
             Map.entry("settings", new Layer(Set.of(), "settings are values")));
 
-    private static Layer onTheEdge(String reason) {
+    private static Layer httpOnly(String reason) {
         return new Layer(Set.of("http", "settings"), reason);
     }
 
     /// Classes of the root package of `core` are for every package.
     @Test
-    void packagesOfTheEngineUseOnlyLowerPackages() {
+    void corePackagesUseOnlyAllowedPackages() {
         assertThat(violations(CORE, CORE_LAYERS)).isEmpty();
     }
 
     /// The root package of `server` composes the others, and none of them uses it.
     @Test
-    void packagesOfTheServerUseOnlyLowerPackages() {
+    void serverPackagesUseOnlyAllowedPackages() {
         assertThat(violations(SERVER, SERVER_LAYERS)).isEmpty();
         assertThat(uses())
                 .filteredOn(use -> use.to().equals(SERVER) && use.from().startsWith(SERVER + "."))
@@ -189,19 +189,19 @@ class PackagesTest {
     }
 
     @Test
-    void theEngineKnowsNoHttpAndNoJson() {
+    void engineUsesNeitherHttpNorJson() {
         ArchRuleDefinition.noClasses()
                 .that()
                 .resideInAnyPackage("dev.vivarium.model..", "dev.vivarium.policy..", "dev.vivarium.core..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.net.http..", "com.sun.net.httpserver..", "tools.jackson..", "com.fasterxml..")
-                .because("a program that embeds the engine brings its own, or none")
+                .because("a program that embeds the engine chooses its own HTTP and JSON libraries")
                 .check(CLASSES);
     }
 
     @Test
-    void operationsKnowNoTransport() {
+    void operationsDoNotDependOnTransports() {
         ArchRuleDefinition.noClasses()
                 .that()
                 .resideInAPackage("dev.vivarium.server.operation..")
@@ -217,25 +217,25 @@ class PackagesTest {
     }
 
     @Test
-    void theServerIsComposedInItsMainOnly() {
+    void librariesDoNotDependOnServerOrCli() {
         ArchRuleDefinition.noClasses()
                 .that()
                 .resideInAnyPackage("dev.vivarium.core..", "dev.vivarium.sdk..", "dev.vivarium.json..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("dev.vivarium.server..", "dev.vivarium.cli..")
-                .because("the library is the product; server and command line are shells around it")
+                .because("server and command line are built on the libraries")
                 .check(CLASSES);
     }
 
     @Test
-    void everyPackageSaysWhatItIsAndThatItHoldsNoNulls() {
+    void everyPackageIsDocumentedAndNullMarked() {
         Set<Path> directories = new TreeSet<>();
         Repository.mainSources().forEach(file -> directories.add(file.getParent()));
-        assertThat(directories).allSatisfy(PackagesTest::isDocumented);
+        assertThat(directories).allSatisfy(PackagesTest::assertDocumented);
     }
 
-    private static void isDocumented(Path directory) {
+    private static void assertDocumented(Path directory) {
         Path info = directory.resolve("package-info.java");
         assertThat(Files.exists(info))
                 .as("%s has a package-info.java", Repository.relative(directory))

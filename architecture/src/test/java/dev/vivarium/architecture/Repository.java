@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/// The files of this repository, without what a build made. Stateless.
+/// Files of this repository without build output. Stateless.
 final class Repository {
     static final Path ROOT = root();
 
-    private static final Set<String> MADE = Set.of(
+    private static final Set<String> GENERATED = Set.of(
             ".git",
             ".cache",
             ".idea",
@@ -33,21 +33,22 @@ final class Repository {
 
     private Repository() {}
 
-    /// Every file written by hand that satisfies the condition, in order of name.
+    /// Returns every file that is not generated and satisfies the condition, sorted by name.
     static List<Path> files(Predicate<Path> condition) {
         List<Path> found = new ArrayList<>();
         try {
             Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
                 @Override
                 public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-                    boolean made = MADE.contains(directory.getFileName().toString());
-                    return made ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+                    boolean isGenerated =
+                            GENERATED.contains(directory.getFileName().toString());
+                    return isGenerated ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
                 }
 
                 @Override
                 public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
                     if (attributes.isRegularFile()
-                            && !MADE.contains(file.getFileName().toString())
+                            && !GENERATED.contains(file.getFileName().toString())
                             && condition.test(file)) {
                         found.add(file);
                     }
@@ -61,7 +62,7 @@ final class Repository {
         return found;
     }
 
-    /// The Java sources that ship: those below any `src/main/java`.
+    /// Returns the shipped Java sources: all files below a `src/main/java`.
     static List<Path> mainSources() {
         return files(file -> file.toString().endsWith(".java") && relative(file).contains("src/main/java/"));
     }

@@ -12,7 +12,7 @@ import java.util.stream.StreamSupport;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/// The shipped Java sources, parsed but not compiled. Immutable once made.
+/// Shipped Java sources, parsed but not compiled. Immutable.
 final class Sources {
     private final Trees trees;
     private final SourcePositions positions;
@@ -46,7 +46,7 @@ final class Sources {
         return trees;
     }
 
-    /// How many lines a piece of a file takes, first and last included.
+    /// Returns the number of lines of a tree, including its first and last line.
     long lines(CompilationUnitTree unit, Tree tree) {
         var map = unit.getLineMap();
         return map.getLineNumber(positions.getEndPosition(unit, tree))

@@ -15,27 +15,28 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/// What things are called, and what the repository does not speak of.
+/// Rules about names and texts of the repository.
 class WordsTest {
-    /// Names that accept any method. A bare `Service` is a word of the wire and allowed.
+    /// Names that do not limit the purpose of a class. A bare `Service` is a term of the guest protocol and is
+    /// allowed.
     private static final Pattern VAGUE =
             Pattern.compile(".+(Impl|Manager|Helper|Utils?|Service|Dto|DTO)|(Default|Abstract|Base)[A-Z].*");
 
     private static final Pattern DECISION = Pattern.compile("(\\d{3})-[a-z0-9-]+\\.md");
 
-    /// Put together from pieces, because this file is searched too.
+    /// The literals are split, because the test searches this file as well.
     private static final List<String> MACHINE_PATHS = List.of(
             "/" + "work/", "/" + "root/.cargo", "/" + "root/.m2", "/" + "tmp/bash", "temurin-25-jdk" + "-amd64");
 
     @Test
-    void noClassHasANameThatAcceptsAnyMethod() {
+    void noClassHasAVagueName() {
         assertThat(Repository.mainSources())
                 .extracting(file -> file.getFileName().toString().replace(".java", ""))
                 .noneMatch(name -> VAGUE.matcher(name).matches());
     }
 
     @Test
-    void decisionsAreNumberedWithoutGapsAndEachIsInTheIndex() throws IOException {
+    void decisionsAreNumberedAndIndexed() throws IOException {
         Path directory = Repository.ROOT.resolve("docs/decisions");
         String index = Files.readString(directory.resolve("README.md"));
         List<String> pages = Repository.files(file -> file.getParent().equals(directory)
@@ -52,7 +53,7 @@ class WordsTest {
     }
 
     @Test
-    void noFileNamesAPathOfSomebodysMachine() {
+    void noFileContainsAMachinePath() {
         Set<String> found = new TreeSet<>();
         for (Path file : Repository.files(file -> true)) {
             String text = textOf(file);
@@ -64,7 +65,7 @@ class WordsTest {
     }
 
     @Test
-    void nothingIsLeftToDoInTheSources() {
+    void sourcesContainNoTodo() {
         Pattern leftover = Pattern.compile("\\b(TO" + "DO|FIX" + "ME|XX" + "X)\\b");
         List<String> found = new ArrayList<>();
         List<Path> sources = new ArrayList<>(Repository.mainSources());
@@ -77,7 +78,7 @@ class WordsTest {
         assertThat(found).isEmpty();
     }
 
-    /// Empty for a file that is not text.
+    /// Returns the text of a file, or an empty string for a binary file.
     private static String textOf(Path file) {
         try {
             return Files.readString(file);

@@ -1,2 +1,2 @@
-/// The rules the code keeps, each with its reason. A rule that is wrong is changed here, in the commit that needs it.
+/// Architecture rules of the repository, each with its reason. Change a wrong rule in the commit that needs the change.
 package dev.vivarium.architecture;

@@ -11,16 +11,16 @@ import org.junit.jupiter.api.Test;
 
 class CrowdTest {
     @Test
-    void everyWorkerTakesEveryTurn() {
-        Set<String> acts = ConcurrentHashMap.newKeySet();
-        var result = Crowd.turns(4, 3, worker -> turn -> acts.add(worker + "/" + turn));
+    void everyWorkerRunsEveryTurn() {
+        Set<String> calls = ConcurrentHashMap.newKeySet();
+        var result = Crowd.turns(4, 3, worker -> turn -> calls.add(worker + "/" + turn));
         assertThat(result.orThrow().samples().count()).isEqualTo(12);
-        assertThat(acts).hasSize(12);
+        assertThat(calls).hasSize(12);
     }
 
     @Test
-    void theWorkersActAtTheSameTime() {
-        // Ends only when all eight are in it at once.
+    void workersRunConcurrently() {
+        // The barrier opens only when all eight workers wait at it.
         var barrier = new CyclicBarrier(8);
         var result = Crowd.turns(8, 1, _ -> _ -> {
             try {
@@ -33,7 +33,7 @@ class CrowdTest {
     }
 
     @Test
-    void whatFailsIsCountedAndStopsOnlyItsWorker() {
+    void failureIsCountedAndStopsItsWorkerOnly() {
         var result = Crowd.turns(3, 2, worker -> turn -> {
             if (worker == 1) {
                 throw new IllegalStateException("no");
@@ -45,7 +45,7 @@ class CrowdTest {
     }
 
     @Test
-    void aWorkerThatCannotBeHiredDoesNotHoldUpTheOthers() {
+    void workerThatCannotStartDoesNotBlockTheOthers() {
         var result = Crowd.turns(2, 1, worker -> {
             if (worker == 0) {
                 throw new IllegalStateException("no connection");
@@ -57,7 +57,7 @@ class CrowdTest {
     }
 
     @Test
-    void pacedActsAreAllDone() {
+    void pacedCallsAllRun() {
         var result = Crowd.paced(5, 4, Duration.ofMillis(1), _ -> _ -> {});
         assertThat(result.samples().count()).isEqualTo(20);
     }

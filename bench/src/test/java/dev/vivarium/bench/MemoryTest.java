@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class MemoryTest {
     @Test
-    void whatTheKernelCanGiveBackIsCountedApart() {
+    void reclaimableMemoryIsCountedSeparately() {
         var memory = new Memory(Memory.parse(List.of(
                 "MemTotal:       1000 kB",
                 "AnonPages:       100 kB",
@@ -24,7 +24,7 @@ class MemoryTest {
     }
 
     @Test
-    void growthIsSharedAmongTheThings() {
+    void growthIsDividedByTheNumberOfObjects() {
         var before = new Memory(Map.of("SUnreclaim", 100L));
         var after = new Memory(Map.of("SUnreclaim", 900L));
         assertThat(after.growth(before, 4)).containsEntry("SUnreclaim", 200L).containsEntry("Percpu", 0L);

@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Test;
 
 class OptionsTest {
     @Test
-    void nothingSaidMeansEverythingMeasured() {
+    void defaultOptionsMeasureEverything() {
         assertThat(Options.parse(List.of())).isEqualTo(Options.STANDARD);
     }
 
     @Test
-    void everyOptionIsHeard() {
+    void everyOptionIsParsed() {
         var options = Options.parse(List.of(
                 "--quick", "--only", "exec", "--no-docker", "--strict", "--launcher", "viv", "--out", "x.json"));
         assertThat(options.length()).isEqualTo(Options.Length.QUICK);
@@ -26,7 +26,7 @@ class OptionsTest {
     }
 
     @Test
-    void whatItDoesNotKnowIsSaid() {
+    void unknownOptionAndMissingValueAreReported() {
         assertThatThrownBy(() -> Options.parse(List.of("--fast"))).hasMessage("unknown option --fast");
         assertThatThrownBy(() -> Options.parse(List.of("--only"))).hasMessage("--only needs a value");
     }

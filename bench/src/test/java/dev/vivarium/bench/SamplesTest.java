@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class SamplesTest {
     @Test
-    void percentilesAreTakenFromTheSortedDurations() {
+    void percentilesUseSortedDurations() {
         var samples = new Samples();
         for (int i = 100; i >= 1; i--) {
             samples.add(Duration.ofMillis(i).toNanos());
@@ -19,7 +19,7 @@ class SamplesTest {
     }
 
     @Test
-    void aSingleSampleIsEveryPercentile() {
+    void singleSampleIsEveryPercentile() {
         var samples = new Samples();
         samples.add(Duration.ofMillis(7).toNanos());
         assertThat(samples.p50()).isEqualTo(7);
@@ -27,7 +27,7 @@ class SamplesTest {
     }
 
     @Test
-    void nothingMeasuredIsNotANumber() {
+    void percentileWithoutSamplesIsNaN() {
         assertThat(new Samples().p50()).isNaN();
     }
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class TarTest {
     @Test
-    void theArchiveIsOneThatTarReads(@TempDir Path directory) throws Exception {
+    void tarExtractsTheArchive(@TempDir Path directory) throws Exception {
         Path archive = directory.resolve("a.tar");
         Files.write(archive, Tar.of("file", "hello\n".getBytes(StandardCharsets.UTF_8)));
         var tar = new ProcessBuilder("tar", "--extract", "--to-stdout", "--file", archive.toString(), "file")

@@ -49,27 +49,27 @@ class CommandsTest {
     }
 
     @BeforeEach
-    void forget() {
+    void clearOutput() {
         out.reset();
         err.reset();
     }
 
     @Test
-    void execReturnsWhatTheCommandReturned() {
+    void execReturnsTheExitCodeAndOutput() {
         assertThat(viv("exec", thread, "--", "echo out; echo err >&2; exit 7")).isEqualTo(7);
         assertThat(out()).isEqualTo("out\n");
         assertThat(err()).isEqualTo("err\n");
     }
 
     @Test
-    void argumentsReachTheProgramAsTheyAre() {
+    void argumentsReachTheProgramUnchanged() {
         assertThat(viv("exec", thread, "--", "printf", "[%s]", "two words", "$HOME", "-x"))
                 .isZero();
         assertThat(out()).isEqualTo("[two words][$HOME][-x]");
     }
 
     @Test
-    void execTakesAnEnvironmentADirectoryAndATimeLimit() {
+    void execAcceptsEnvironmentDirectoryAndTimeout() {
         viv("exec", thread, "--", "mkdir sub");
         viv("exec", thread, "-w", "sub", "-e", "A=1", "-e", "B=x y", "--", "echo $A $B; basename $PWD");
         assertThat(out()).isEqualTo("1 x y\nsub\n");
@@ -77,7 +77,7 @@ class CommandsTest {
     }
 
     @Test
-    void execWithJsonPrintsTheEvents() {
+    void execWithJsonPrintsEvents() {
         viv("exec", thread, "--json", "--", "echo hi");
 
         assertThat(out().lines().map(line -> Json.answer(line).string("type")))
@@ -85,7 +85,7 @@ class CommandsTest {
     }
 
     @Test
-    void filesGoInAndOut() throws Exception {
+    void cpUploadsAndDownloadsFiles() throws Exception {
         Path file = Files.writeString(scratch.resolve("data.txt"), "some data");
 
         assertThat(viv("cp", file.toString(), thread + ":in/")).isZero();
@@ -107,7 +107,7 @@ class CommandsTest {
     }
 
     @Test
-    void aProgramStaysOneOnItsWay() throws Exception {
+    void cpKeepsTheExecutableBit() throws Exception {
         Path script = Files.writeString(scratch.resolve("run.sh"), "#!/bin/sh\necho ran\n");
         assertThat(script.toFile().setExecutable(true)).isTrue();
         viv("cp", script.toString(), thread + ":");
@@ -120,7 +120,7 @@ class CommandsTest {
     }
 
     @Test
-    void standardInputBecomesAFile() {
+    void cpUploadsStandardInput() {
         input = "from a pipe";
         assertThat(viv("cp", "-", thread + ":piped")).isZero();
         viv("exec", thread, "--", "cat piped");
@@ -128,14 +128,14 @@ class CommandsTest {
     }
 
     @Test
-    void standardInputReachesTheCommand() {
+    void execForwardsStandardInput() {
         input = "b\na\n";
         assertThat(viv("exec", "-i", thread, "--", "sort; exit 3")).isEqualTo(3);
         assertThat(out()).isEqualTo("a\nb\n");
     }
 
     @Test
-    void filesArePrintedAndRemoved() {
+    void catPrintsAndRmDeletesFiles() {
         viv("exec", thread, "--", "mkdir d; printf 'a b' > 'd/x y'; printf c > z");
         assertThat(viv("cat", thread + ":d/x y", thread + ":z")).isZero();
         assertThat(out()).isEqualTo("a bc");
@@ -147,7 +147,7 @@ class CommandsTest {
     }
 
     @Test
-    void aLargeFileComesBackAsItWas() throws Exception {
+    void largeFileSurvivesARoundTrip() throws Exception {
         byte[] bytes = new byte[5_000_000];
         new Random(1).nextBytes(bytes);
         Path file = Files.write(scratch.resolve("large"), bytes);
@@ -158,7 +158,7 @@ class CommandsTest {
     }
 
     @Test
-    void threadsAreListedWithTheirState() {
+    void threadsListsThreadsWithTheirState() {
         viv("exec", thread, "--", "true");
         assertThat(viv("threads")).isZero();
         assertThat(out()).startsWith("THREAD\tOWNER\tROLE\tSTATE\tUSED\n").contains(thread);
@@ -168,7 +168,7 @@ class CommandsTest {
     }
 
     @Test
-    void aThreadIsSharedWithinLimitsAndNoLonger() {
+    void shareGrantsScopesUntilRemoved() {
         viv("exec", thread, "--", "echo secret > f");
         String ben = key("ben");
         assertThat(as(ben, "cat", thread + ":f")).isEqualTo(ExitCode.NOT_FOUND);
@@ -186,7 +186,7 @@ class CommandsTest {
     }
 
     @Test
-    void aTokenOpensWhatItSaysAndNothingElse() throws Exception {
+    void tokenIsLimitedToItsScopes() throws Exception {
         viv("exec", thread, "--", "echo hi > f");
         assertThat(viv("token", thread, "--scope", "fs:ro", "--ttl", "1m", "--json"))
                 .isZero();
@@ -202,29 +202,29 @@ class CommandsTest {
     }
 
     @Test
-    void passesAreKeptForNobodyElseAndRenewedWhenTheyAreRefused() throws Exception {
+    void cachedTokensArePrivateAndRenewedAfterARejection() throws Exception {
         viv("exec", thread, "--", "true");
         Path passes = scratch.resolve("home/.local/state/viv/passes");
-        Path kept;
+        Path cached;
         try (var files = Files.list(passes)) {
-            kept = files.findFirst().orElseThrow();
+            cached = files.findFirst().orElseThrow();
         }
-        assertThat(Files.getPosixFilePermissions(kept)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
-        String text = Files.readString(kept);
-        Files.writeString(kept, text.replaceFirst("\"token\":\"[^\"]*", "\"token\":\"forged"));
+        assertThat(Files.getPosixFilePermissions(cached)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        String text = Files.readString(cached);
+        Files.writeString(cached, text.replaceFirst("\"token\":\"[^\"]*", "\"token\":\"forged"));
         assertThat(viv("ls", thread)).isZero();
-        assertThat(Files.readString(kept)).doesNotContain("forged");
+        assertThat(Files.readString(cached)).doesNotContain("forged");
     }
 
     @Test
-    void theLogSaysWhoDidWhat() {
+    void logsPrintsAuditEntries() {
         viv("exec", thread, "--", "true");
         assertThat(viv("logs", thread, "--json")).isZero();
         assertThat(out().lines().map(line -> Json.answer(line).string("kind"))).isNotEmpty();
     }
 
     @Test
-    void aDirectoryIsKeptAlike() throws Exception {
+    void syncCopiesBothWaysAndReportsConflicts() throws Exception {
         Path here = Files.createDirectories(scratch.resolve("here"));
         Files.writeString(here.resolve("mine.txt"), "1");
         Path script = Files.writeString(here.resolve("run.sh"), "#!/bin/sh\necho ran\n");
@@ -249,7 +249,7 @@ class CommandsTest {
     }
 
     @Test
-    void pauseFreezesAndResumeThaws() {
+    void pauseAndResumeChangeTheState() {
         viv("exec", thread, "--", "true");
         assertThat(viv("pause", thread)).isZero();
         assertThat(viv("threads")).isZero();
@@ -263,9 +263,9 @@ class CommandsTest {
     }
 
     @Test
-    void theLogGoesOnWithWhatComes() throws Exception {
+    void logsFollowsNewEntries() throws Exception {
         viv("exec", thread, "--", "true");
-        var reader = new Prompt(server, scratch.resolve("home"));
+        var reader = new CliRunner(server, scratch.resolve("home"));
         var following = Thread.ofPlatform().name("viv-logs").start(() -> reader.viv("logs", "-f", thread));
         await().until(() -> reader.out().contains("/exec"));
         int seen = reader.out().length();
@@ -277,7 +277,7 @@ class CommandsTest {
     }
 
     @Test
-    void aDirectoryIsNotTakenForAFile() {
+    void directoryIsRejectedWhereAFileIsNeeded() {
         viv("exec", thread, "--", "mkdir d; echo x > d/f");
         assertThat(viv("cat", thread + ":d")).isEqualTo(ExitCode.USAGE);
         assertThat(viv("cp", thread + ":d", scratch.resolve("d").toString())).isEqualTo(ExitCode.USAGE);
@@ -288,7 +288,7 @@ class CommandsTest {
     }
 
     @Test
-    void aThreadIsEndedAndArchived() {
+    void endTerminatesAndArchivesAThread() {
         viv("exec", thread, "--", "echo gone > f");
         assertThat(viv("end", thread)).isZero();
         assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
@@ -302,7 +302,7 @@ class CommandsTest {
     }
 
     @Test
-    void whatIsNotThereHasACodeOfItsOwn() {
+    void missingThingsHaveTheirOwnExitCode() {
         assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
         assertThat(err())
                 .startsWith("viv: No active session found for thread_id\n")
@@ -331,20 +331,20 @@ class CommandsTest {
     }
 
     @Test
-    void theKeyIsFoundWhereTheServerWroteIt() {
+    void keyIsReadFromTheServerHome() {
         var env = Map.of(
                 "VIV_SERVER", server.uri().toString(), "VIV_HOME", server.home().toString(), "VIV_USER", "alice");
         assertThat(main(env).run("exec", thread, "--", "true")).isZero();
     }
 
     @Test
-    void healthSaysItInALine() {
+    void healthPrintsOneLine() {
         assertThat(viv("health")).isZero();
         assertThat(out()).startsWith("healthy: version ");
     }
 
     @Test
-    void theKeyCanComeFromStandardInput() {
+    void keyCanComeFromStandardInput() {
         input = server.adminKey() + "\nthe rest";
         var env = Map.of("VIV_SERVER", server.uri().toString());
         assertThat(main(env).run("keys", "list", "--key-stdin")).isZero();
@@ -352,7 +352,7 @@ class CommandsTest {
     }
 
     @Test
-    void theKeyCanComeFromAProfile() throws Exception {
+    void keyCanComeFromAPrivateProfile() throws Exception {
         Path file = Files.writeString(
                 scratch.resolve("config.toml"),
                 "profile = \"here\"\n[profile.here]\nserver = \"" + server.uri() + "\"\nkey = \"" + server.adminKey()
@@ -367,7 +367,7 @@ class CommandsTest {
     }
 
     @Test
-    void theDoctorFindsAServerItsIsolationAndAGoodKey() {
+    void doctorReportsServerIsolationAndKey() {
         assertThat(viv("doctor", "--json")).isZero();
         var found = out().lines()
                 .map(Json::answer)
@@ -382,7 +382,7 @@ class CommandsTest {
     }
 
     @Test
-    void theDoctorFindsABadKey() {
+    void doctorReportsAnInvalidKey() {
         assertThat(as("wrong-key-of-nobody", "doctor")).isEqualTo(ExitCode.FAILURE);
         assertThat(out()).contains("fail  key").contains("viv keys issue");
     }

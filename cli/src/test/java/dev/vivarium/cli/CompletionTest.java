@@ -36,7 +36,7 @@ class CompletionTest {
     }
 
     @Test
-    void everyCommandIsInEveryScript() {
+    void everyScriptContainsEveryCommand() {
         for (Completion.Shell shell : Completion.Shell.values()) {
             String script = completion.script(shell);
             completion.words().keySet().forEach(path -> {

@@ -21,7 +21,7 @@ class EgressCommandTest {
     @TempDir
     private Path home;
 
-    private Prompt ann;
+    private CliRunner ann;
 
     @BeforeAll
     static void start() {
@@ -34,13 +34,13 @@ class EgressCommandTest {
     }
 
     @BeforeEach
-    void work() {
-        ann = new Prompt(server, home);
+    void prepare() {
+        ann = new CliRunner(server, home);
         assertThat(ann.viv("exec", thread, "--", "true")).isZero();
     }
 
     @Test
-    void theListIsShownAndChangedPieceByPiece() {
+    void allowListIsPrintedAndChanged() {
         assertThat(ann.viv("egress", thread)).isZero();
         assertThat(ann.out()).isEmpty();
         assertThat(ann.viv("egress", thread, "--allow", "A.test,*.b.test", "--allow", "c.test:8443"))
@@ -58,7 +58,7 @@ class EgressCommandTest {
     }
 
     @Test
-    void whatCannotBeIsRefusedWithAReason() {
+    void invalidRulesAreRejectedWithAReason() {
         assertThat(ann.viv("egress", thread, "--allow", "http://a.test")).isEqualTo(ExitCode.USAGE);
         assertThat(ann.err()).contains("http://a.test");
         assertThat(ann.viv("egress", thread, "--allow", "example.com")).isEqualTo(ExitCode.DENIED);

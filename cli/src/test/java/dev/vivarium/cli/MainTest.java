@@ -25,7 +25,7 @@ class MainTest {
     private Path home;
 
     @Test
-    void everyCommandThatAnswersSpeaksJson() {
+    void everyCommandWithOutputHasAJsonOption() {
         var silent = new ArrayList<String>();
         visit(viv(Map.of()).commandLine(""), silent);
 
@@ -41,20 +41,20 @@ class MainTest {
     }
 
     @Test
-    void withoutACommandTheFirstStepsAreShownAsAnError() {
+    void missingCommandPrintsTheFirstSteps() {
         assertThat(viv(Map.of()).run()).isEqualTo(ExitCode.USAGE);
         assertThat(err()).contains("viv --help").contains("viv serve").contains("viv exec");
         assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 
     @Test
-    void helpGoesToStandardOutput() {
+    void helpIsPrintedToStandardOutput() {
         assertThat(viv(Map.of()).run("exec", "--help")).isZero();
         assertThat(out.toString(StandardCharsets.UTF_8)).contains("THREAD").contains("--timeout");
     }
 
     @Test
-    void withoutAKeyNothingIsSentAndTheSentenceSaysWhereItWasSought() {
+    void missingKeyIsReportedWithTheSearchedPlaces() {
         assertThat(viv(Map.of("VIV_HOME", home.toString())).run("ls", "t1")).isEqualTo(ExitCode.NOT_SIGNED_IN);
         assertThat(err())
                 .contains("VIV_API_KEY")
@@ -62,7 +62,7 @@ class MainTest {
     }
 
     @Test
-    void theKeyOfThisMachinesServerIsNotSentElsewhere() throws Exception {
+    void localKeyIsNotSentToAnotherServer() throws Exception {
         Files.writeString(home.resolve("credentials"), "e2b_secret\n");
 
         int code = viv(Map.of("VIV_HOME", home.toString())).run("ls", "t1", "--server", "http://sandboxes.example");
@@ -71,7 +71,7 @@ class MainTest {
     }
 
     @Test
-    void aServerThatIsNotThereHasACodeOfItsOwn() throws Exception {
+    void unreachableServerHasItsOwnExitCode() throws Exception {
         int port;
         try (var socket = new ServerSocket(0)) {
             port = socket.getLocalPort();
@@ -87,7 +87,7 @@ class MainTest {
     }
 
     @Test
-    void wrongUseIsToldWithTheNextStepAndAsJsonIfAsked() {
+    void usageErrorHasAHintAndAJsonForm() {
         assertThat(viv(Map.of()).run("exce", "t1")).isEqualTo(ExitCode.USAGE);
         assertThat(err()).contains("Did you mean").contains("exec");
         err.reset();
@@ -96,19 +96,19 @@ class MainTest {
     }
 
     @Test
-    void keysAreNotTakenOnTheCommandLine() {
+    void keysAreNotAcceptedOnTheCommandLine() {
         assertThat(viv(Map.of()).run("ls", "t1", "--key", "e2b_x")).isEqualTo(ExitCode.USAGE);
     }
 
     @Test
-    void aProfileThatIsNotThereIsNamed() {
+    void missingProfileIsReported() {
         var env = Map.of("VIV_CONFIG_FILE", home.resolve("none.toml").toString());
         assertThat(viv(env).run("ls", "t1", "--profile", "work")).isEqualTo(ExitCode.USAGE);
         assertThat(err()).contains("'work' is not in");
     }
 
     @Test
-    void aKeyOfAProfileStaysWithItsServer() throws Exception {
+    void profileKeyIsNotSentToAnotherServer() throws Exception {
         Path file = Files.writeString(
                 home.resolve("config.toml"), "[profile.default]\nserver='http://one.example'\nkey-file='/nowhere'\n");
         int code = viv(Map.of("VIV_CONFIG_FILE", file.toString())).run("ls", "t1", "--server", "http://two.example");
@@ -117,7 +117,7 @@ class MainTest {
     }
 
     @Test
-    void theVersionIsTheBuilds() {
+    void versionPrintsTheBuildVersion() {
         assertThat(viv(Map.of()).run("version")).isZero();
         assertThat(out.toString(StandardCharsets.UTF_8)).matches("viv \\d+\\.\\d+\\.\\d+\\S*\n");
     }

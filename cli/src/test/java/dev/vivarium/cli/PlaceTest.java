@@ -6,14 +6,14 @@ import org.junit.jupiter.api.Test;
 
 class PlaceTest {
     @Test
-    void aColonBeforeAnySlashNamesAThread() {
+    void colonBeforeAnySlashSeparatesTheThread() {
         assertThat(Place.of("t1:out/a.txt")).isEqualTo(new Place.Inside("t1", "out/a.txt"));
         assertThat(Place.of("./t1:a.txt")).isEqualTo(new Place.Here("./t1:a.txt"));
         assertThat(Place.of("data.csv")).isEqualTo(new Place.Here("data.csv"));
     }
 
     @Test
-    void aFileKeepsItsNameInADirectory() {
+    void fileKeepsItsNameInADirectory() {
         var here = new Place.Here("some/data.csv");
 
         assertThat(new Place.Inside("t1", "").nameFor(here)).isEqualTo("data.csv");

@@ -14,7 +14,7 @@ class ProfilesTest {
     private static final Path FILE = Path.of("config.toml");
 
     @Test
-    void sectionsCommentsAndQuotedValuesAreRead() {
+    void sectionsCommentsAndQuotedValuesAreParsed() {
         var profiles = Profiles.parse(
                 FILE,
                 List.of(
@@ -34,12 +34,12 @@ class ProfilesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"server = \"x\"", "[profile.]", "[other]", "nonsense", "[profile.a]x", "profile = work"})
-    void whatIsNotUnderstoodIsNamedWithItsLine(String line) {
+    void invalidLineIsReportedWithItsNumber(String line) {
         assertThatThrownBy(() -> Profiles.parse(FILE, List.of("", line))).hasMessageContaining("config.toml line 2");
     }
 
     @Test
-    void anUnknownSettingIsRefused() {
+    void unknownSettingIsRejected() {
         assertThatThrownBy(() -> Profiles.parse(FILE, List.of("[profile.a]", "token = 'x'")))
                 .hasMessageContaining("line 2");
     }

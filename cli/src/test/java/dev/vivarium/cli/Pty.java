@@ -15,10 +15,10 @@ import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
-/// `viv` as a person runs it: in a process of its own, on a terminal of its own, which util-linux's `script` makes.
-/// What the terminal is like afterwards is printed behind it. Thread-safe.
+/// `viv` in its own process on its own terminal, which `script` of util-linux creates. The shell prints the terminal
+/// settings after `viv` exits. Thread-safe.
 final class Pty implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private final Process process;
     private final Thread reader;
@@ -56,7 +56,7 @@ final class Pty implements AutoCloseable {
                 }
             }
         } catch (IOException _) {
-            // It is over.
+            // The process has exited.
         }
     }
 
@@ -75,12 +75,12 @@ final class Pty implements AutoCloseable {
         }
     }
 
-    /// Waits until the terminal has shown this, and returns what was captured by the first group, if any.
+    /// Waits until the terminal shows this, and returns the text of the first group, if any.
     String await(String regex) {
         Pattern pattern = Pattern.compile(regex, Pattern.DOTALL);
         try {
             Awaitility.await(regex)
-                    .atMost(PATIENCE)
+                    .atMost(TIMEOUT)
                     .until(() -> pattern.matcher(seen()).find() || !reader.isAlive());
         } catch (ConditionTimeoutException e) {
             throw new AssertionError(regex + " was not seen in:\n" + seen(), e);
@@ -92,21 +92,22 @@ final class Pty implements AutoCloseable {
         return matcher.find() && matcher.groupCount() > 0 ? matcher.group(1) : "";
     }
 
-    /// The terminal's name, by which others can change its size.
+    /// Device of the terminal. Other programs change its size by this name.
     String device() {
         return await("on=(/dev/[^=]+)=");
     }
 
-    /// The exit code of `viv`, once its terminal is again as it was: lines are edited and echoed.
+    /// Waits for `viv` to exit with the terminal settings restored, and returns its exit code.
     int end() {
         int code = Integer.parseInt(await("code=(\\d+)=.* icanon.* echo "));
         return code;
     }
 
-    /// Ends `viv`, and nothing around it, by a signal.
+    /// Terminates `viv` alone with a signal.
     void terminateViv() {
         process.descendants()
-                .filter(one -> one.info()
+                .filter(descendant -> descendant
+                        .info()
                         .command()
                         .filter(name -> name.endsWith("/java"))
                         .isPresent())

@@ -9,50 +9,50 @@ import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// A wire that can be cut: it carries connections to a server that may move. Thread-safe.
+/// TCP relay to a server whose address may change. A test can interrupt it. Thread-safe.
 final class Relay implements AutoCloseable {
-    private final ServerSocket controlPort;
+    private final ServerSocket listener;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile int target;
-    private volatile boolean whole = true;
+    private volatile boolean isConnected = true;
 
     Relay(URI server) {
         try {
-            controlPort = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+            listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        aim(server);
+        pointTo(server);
         Thread.ofVirtual().name("relay").start(this::accept);
     }
 
     URI uri() {
-        return URI.create("http://127.0.0.1:" + controlPort.getLocalPort());
+        return URI.create("http://127.0.0.1:" + listener.getLocalPort());
     }
 
-    void aim(URI server) {
+    void pointTo(URI server) {
         target = server.getPort();
     }
 
     void cut() {
-        whole = false;
+        isConnected = false;
         open.forEach(Relay::close);
     }
 
-    void mend() {
-        whole = true;
+    void reconnect() {
+        isConnected = true;
     }
 
     private void accept() {
-        while (!controlPort.isClosed()) {
+        while (!listener.isClosed()) {
             try {
-                Socket from = controlPort.accept();
+                Socket from = listener.accept();
                 open.add(from);
-                if (!whole || !connect(from)) {
+                if (!isConnected || !connect(from)) {
                     close(from);
                 }
             } catch (IOException _) {
-                // The door was closed.
+                // The listener was closed.
             }
         }
     }
@@ -65,7 +65,7 @@ final class Relay implements AutoCloseable {
             pump(to, from);
             return true;
         } catch (IOException _) {
-            return false; // The server is away.
+            return false; // The server is not reachable.
         }
     }
 
@@ -75,7 +75,7 @@ final class Relay implements AutoCloseable {
                     to) {
                 from.getInputStream().transferTo(to.getOutputStream());
             } catch (IOException _) {
-                // Cut.
+                // The connection was closed.
             } finally {
                 open.remove(from);
             }
@@ -94,7 +94,7 @@ final class Relay implements AutoCloseable {
     public void close() {
         cut();
         try {
-            controlPort.close();
+            listener.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

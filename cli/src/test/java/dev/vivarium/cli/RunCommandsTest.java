@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// With the runtime `command`, which needs no image.
+/// Runs with the runtime `command`, which needs no image.
 @Timeout(300)
 class RunCommandsTest {
     private static final String LISTENING = """
@@ -29,7 +29,7 @@ class RunCommandsTest {
     @TempDir
     private Path home;
 
-    private Prompt ann;
+    private CliRunner ann;
 
     @BeforeAll
     static void start() {
@@ -42,12 +42,12 @@ class RunCommandsTest {
     }
 
     @BeforeEach
-    void work() {
-        ann = new Prompt(server, home);
+    void prepare() {
+        ann = new CliRunner(server, home);
     }
 
     @Test
-    void aRunIsShownAsItHappensAndItsEndIsTheExitCode() {
+    void runPrintsEventsAndReturnsTheOutcome() {
         assertThat(run("echo working; echo '{\"type\":\"result\",\"summary\":\"all done\"}'"))
                 .isZero();
         assertThat(ann.out())
@@ -59,13 +59,13 @@ class RunCommandsTest {
     }
 
     @Test
-    void aRunThatFailsSaysWhyAndReturnsOne() {
+    void failedRunPrintsTheReasonAndReturnsOne() {
         assertThat(run("echo the disk is on fire >&2; exit 7")).isEqualTo(ExitCode.FAILURE);
         assertThat(ann.out()).contains("failed   ", "the disk is on fire", "ended    failed");
     }
 
     @Test
-    void whatIsSaidToAnAgentIsHeard() {
+    void messageReachesTheAgent() {
         assertThat(ann.viv("run", "-d", "Ask", "--runtime", "command", "--thread", thread, "--", "sh", "-c", LISTENING))
                 .isZero();
         String sandbox = ann.out().strip();
@@ -81,7 +81,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void whoSpeaksWhereNoAgentListensIsToldSo() {
+    void messageWithoutAnAgentPrintsAWarning() {
         String sandbox = server.api().session();
 
         assertThat(ann.viv("say", sandbox, "hello")).isZero();
@@ -93,7 +93,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void eventsThatAreTooLargeForOnePageAreAllShown() {
+    void eventsBeyondOnePageArePrinted() {
         String sandbox = server.api().session();
         String large = "{\"event_type\":\"large\",\"event_data\":{\"text\":\"" + "x".repeat(100_000) + "\"}}";
         String ten = "[" + (large + ",").repeat(9) + large + "]";
@@ -109,16 +109,16 @@ class RunCommandsTest {
     }
 
     @Test
-    void theLastWordsOfAnAgentAreToldOnce() {
-        String words = "{\"type\":\"event\",\"event_type\":\"agent.message\",\"data\":{\"text\":\"It is done.\"}}";
-        assertThat(run("echo '" + words + "'; echo '{\"type\":\"result\",\"summary\":\"It is done.\"}'"))
+    void repeatedFinalMessageIsPrintedOnce() {
+        String message = "{\"type\":\"event\",\"event_type\":\"agent.message\",\"data\":{\"text\":\"It is done.\"}}";
+        assertThat(run("echo '" + message + "'; echo '{\"type\":\"result\",\"summary\":\"It is done.\"}'"))
                 .isZero();
         assertThat(ann.out()).containsSubsequence("says     It is done.", "\ndone", "\nended    completed");
         assertThat(ann.out()).containsOnlyOnce("It is done.");
     }
 
     @Test
-    void aQuestionIsListedAndAnsweredOnce() {
+    void reviewIsListedAndAnsweredOnce() {
         String ask = "{\"type\":\"review\",\"id\":\"r\",\"reason\":\"conflict\",\"description\":\"Which?\","
                 + "\"context\":{\"options\":[\"ours\"]}}";
         String asking = "read task; echo '" + ask + "'; read answer; echo \"got $answer\"";
@@ -143,7 +143,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void whatCannotBeStartedSaysWhatToDo() {
+    void runThatCannotStartPrintsAHint() {
         assertThat(ann.viv("run", "x", "--runtime", "claude")).isNotZero();
         assertThat(ann.err()).contains("viv image build worker");
         assertThat(ann.viv("run", "x", "--runtime", "command")).isEqualTo(ExitCode.USAGE);
@@ -151,7 +151,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void whoeverIsSpokenToAndNotThereIsNamedWithWhatListsThem() {
+    void unknownSandboxIsReportedWithAHint() {
         String unknown = "sbxaaaaaaaaaaaaaaaaaaaa";
 
         assertThat(ann.viv("say", unknown, "hello")).isEqualTo(ExitCode.NOT_FOUND);
@@ -166,7 +166,7 @@ class RunCommandsTest {
     }
 
     @Test
-    void nothingCanBeAnsweredWhereNothingWasAsked() {
+    void answerWithoutAPendingReviewFails() {
         String sandbox = server.api().session();
 
         assertThat(ann.viv("review", sandbox, "approve")).isEqualTo(ExitCode.CONFLICT);

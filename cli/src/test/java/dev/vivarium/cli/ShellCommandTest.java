@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A person at a real terminal, a real server, and a wire between them that can be cut.
+/// `viv shell` on a real terminal with a real server and a relay that can be interrupted.
 @Timeout(300)
 class ShellCommandTest {
     private static TestServer server;
@@ -50,7 +50,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void keysGoInTheScreenComesOutAndTheShellsCodeIsReturned() {
+    void shellForwardsInputAndOutputAndReturnsTheExitCode() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo $((40 + 2))-ü; stty size\r");
             pty.await("42-ü.*40 100");
@@ -60,7 +60,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void theShellLearnsTheNewSizeOfTheWindow() throws Exception {
+    void shellReceivesTheNewWindowSize() throws Exception {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo ready-$((1 + 1))\r");
             pty.await("ready-2");
@@ -75,16 +75,16 @@ class ShellCommandTest {
     }
 
     @Test
-    void aCutWireIsMendedAndTheShellIsTheSame() {
+    void lostConnectionReconnectsToTheSameShell() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("kept=safe-$((40 + 2)); echo set-$kept\r");
             pty.await("set-safe-42");
             relay.cut();
             pty.await("connection lost");
             pty.type("echo never\r");
-            // The bell says that it was dropped.
+            // The bell signals that the input was dropped.
             pty.await("connection lost.*\u0007");
-            relay.mend();
+            relay.reconnect();
             pty.type("\r");
             Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> {
                 pty.type("echo again-$kept\r");
@@ -97,12 +97,12 @@ class ShellCommandTest {
     }
 
     @Test
-    void aServerThatRestartsIsWaitedForAndTheShellIsTheSame() {
+    void serverRestartReconnectsToTheSameShell() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("kept=safe-$((40 + 2)); echo set-$kept\r");
             pty.await("set-safe-42");
             server.restart();
-            relay.aim(server.uri());
+            relay.pointTo(server.uri());
             Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> {
                 pty.type("echo again-$kept\r");
                 return pty.seen().contains("again-safe-42");
@@ -113,7 +113,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void aShellThatWasLeftIsFoundAgain() {
+    void detachedShellCanBeJoinedAgain() {
         String session;
         try (Pty pty = viv("shell", thread)) {
             pty.type("kept=safe-$((40 + 2)); echo set-$kept\r");
@@ -132,7 +132,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void anObserverSeesAndDoesNotType() {
+    void observerSeesOutputAndCannotType() {
         try (Pty typist = viv("shell", thread)) {
             typist.type("echo seen-$((40 + 2))\r");
             typist.await("seen-42");
@@ -151,7 +151,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void whoMayOnlyWatchIsToldSoAndTypesNothing() {
+    void readOnlyMemberSeesANoticeAndCannotType() {
         try (Pty typist = viv("shell", thread)) {
             typist.type("echo seen-$((40 + 2))\r");
             typist.await("seen-42");
@@ -172,7 +172,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void aTokenThatWasRevokedIsReplacedAndTheShellIsTheSame() {
+    void revokedTokenIsReplacedAndTheShellContinues() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("kept=safe-$((40 + 2)); echo set-$kept\r");
             pty.await("set-safe-42");
@@ -187,7 +187,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void aSandboxThatEndsEndsTheVisitAndNoOtherIsMade() {
+    void endedSandboxEndsTheShellWithoutAReplacement() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo ready-$((1 + 1))\r");
             pty.await("ready-2");
@@ -198,21 +198,21 @@ class ShellCommandTest {
     }
 
     @Test
-    void aSandboxThatEndedWhileTheWireWasCutIsTold() {
+    void sandboxEndDuringADisconnectIsReported() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo ready-$((1 + 1))\r");
             pty.await("ready-2");
             relay.cut();
             pty.await("connection lost");
             server.api().method("DELETE", "/threads/" + thread + "/sandbox");
-            relay.mend();
+            relay.reconnect();
             assertThat(pty.end()).isEqualTo(ExitCode.NOT_FOUND);
         }
         assertThat(server.api().get("/threads/" + thread + "/sandbox").status()).isEqualTo(404);
     }
 
     @Test
-    void aPersonWhoHasHadEnoughLeavesALostConnection() {
+    void lostConnectionCanBeQuit() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo ready-$((1 + 1))\r");
             pty.await("ready-2");
@@ -225,8 +225,8 @@ class ShellCommandTest {
     }
 
     @Test
-    void withoutATerminalItSaysWhatToUseInstead() {
-        var script = new Prompt(server, home);
+    void shellWithoutATerminalSuggestsExec() {
+        var script = new CliRunner(server, home);
         assertThat(script.viv("shell", thread)).isEqualTo(ExitCode.USAGE);
         assertThat(script.err()).contains("viv exec " + thread);
         assertThat(script.viv("shell", thread, "--list")).isEqualTo(ExitCode.NOT_FOUND);
@@ -236,11 +236,11 @@ class ShellCommandTest {
     }
 
     @Test
-    void theListHasWhatRunsAndWhoIsThere() {
-        var script = new Prompt(server, home);
+    void listShowsShellsAndParticipants() {
+        var script = new CliRunner(server, home);
         try (Pty pty = viv("shell", thread, "--", "echo ready-$((1 + 1)); read x")) {
             pty.await("ready-2");
-            // The window's name says who is there.
+            // The window title names the participants.
             pty.await("\u001b]0;admin\u0007");
             assertThat(script.viv("shell", thread, "--list")).isZero();
             assertThat(script.out()).contains("running").contains("read x").contains("admin");
@@ -252,7 +252,7 @@ class ShellCommandTest {
     }
 
     @Test
-    void aKilledVivGivesTheTerminalBack() {
+    void terminatedVivRestoresTheTerminal() {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo ready-$((1 + 1))\r");
             pty.await("ready-2");

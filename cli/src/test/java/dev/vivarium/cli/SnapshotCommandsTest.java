@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(300)
 class SnapshotCommandsTest {
-    private static final Ttys PERSON = new Ttys(true, true, true, 120);
+    private static final Ttys INTERACTIVE = new Ttys(true, true, true, 120);
 
     private static TestServer server;
 
@@ -27,7 +27,7 @@ class SnapshotCommandsTest {
     @TempDir
     private Path home;
 
-    private Prompt ann;
+    private CliRunner ann;
 
     @BeforeAll
     static void start() {
@@ -40,13 +40,13 @@ class SnapshotCommandsTest {
     }
 
     @BeforeEach
-    void work() {
-        ann = new Prompt(server, home);
+    void prepare() {
+        ann = new CliRunner(server, home);
         assertThat(ann.viv("exec", thread, "--", "echo before > file")).isZero();
     }
 
     @Test
-    void whatWasSavedComesBack() {
+    void restoreBringsBackTheFiles() {
         String id = take();
         ann.viv("exec", thread, "--", "echo after > file");
 
@@ -56,7 +56,7 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void aNameMeansTheNewestThatHasIt() {
+    void nameRefersToTheNewestSnapshot() {
         take("--name", "mark");
         ann.viv("exec", thread, "--", "echo later > file");
         take("--name", "mark");
@@ -69,7 +69,7 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void theyAreListedForPeopleForPipesAndForPrograms() {
+    void snapshotsAreListedAsTableTabsAndJson() {
         String id = take("--name", "one two");
         assertThat(ann.viv("snapshot", "ls", thread)).isZero();
         assertThat(ann.out()).startsWith("SNAPSHOT\tTAKEN\tSIZE\tNAME\n").contains(id + "\t20", "\tone two\n");
@@ -78,12 +78,12 @@ class SnapshotCommandsTest {
         assertThat(ann.viv("snapshot", "ls", thread, "--json")).isZero();
         assertThat(Json.answer(ann.out()).string("name")).isEqualTo("one two");
         assertThat(Json.answer(ann.out()).integer("bytes")).isPositive();
-        assertThat(ann.at(PERSON).viv("snapshot", "ls", thread)).isZero();
+        assertThat(ann.at(INTERACTIVE).viv("snapshot", "ls", thread)).isZero();
         assertThat(ann.out()).containsPattern(id + "  \\d+s +[0-9.]+ k?B +one two\n");
     }
 
     @Test
-    void oneThatWasDeletedIsGone() {
+    void rmDeletesSnapshots() {
         String first = take();
         String second = take("--name", "second");
         assertThat(ann.viv("snapshot", "rm", first, thread + "@second")).isZero();
@@ -94,7 +94,7 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void aForkOfAThreadLeavesNoSnapshotBehind() {
+    void forkOfAThreadLeavesNoSnapshot() {
         String other = "fork-" + UUID.randomUUID();
         assertThat(ann.viv("fork", thread, other, "--json")).isZero();
         assertThat(Json.answer(ann.out()).string("thread_id")).isEqualTo(other);
@@ -106,7 +106,7 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void aForkOfASnapshotHasItsFiles() {
+    void forkOfASnapshotHasItsFiles() {
         String id = take("--name", "mark");
         ann.viv("exec", thread, "--", "echo after > file");
         String byId = "fork-" + UUID.randomUUID();
@@ -118,7 +118,7 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void aForkIntoAThreadThatHasASandboxIsRefusedAndLeavesNothing() {
+    void forkIntoAThreadWithASandboxFails() {
         assertThat(ann.viv("fork", thread, thread)).isEqualTo(ExitCode.CONFLICT);
         assertThat(ann.err()).contains("choose another thread").contains("viv threads");
         assertThat(ann.viv("snapshot", "ls", thread, "-q")).isZero();
@@ -126,7 +126,7 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void wrongUseAndWhatIsNotThereAreToldApart() {
+    void usageErrorsAndMissingSnapshotsHaveDifferentExitCodes() {
         assertThat(ann.viv("snapshot")).isEqualTo(ExitCode.USAGE);
         assertThat(ann.err()).contains("take, ls, rm or restore");
         assertThat(ann.viv("snapshot", "rm", "nonsense")).isEqualTo(ExitCode.USAGE);
@@ -137,10 +137,10 @@ class SnapshotCommandsTest {
     }
 
     @Test
-    void aPersonIsAskedBeforeFilesAreLost() {
+    void restoreAsksForConfirmationOnATerminal() {
         String id = take();
         ann.viv("exec", thread, "--", "echo after > file");
-        ann.at(PERSON).types("n\n");
+        ann.at(INTERACTIVE).types("n\n");
         assertThat(ann.viv("snapshot", "restore", id)).isEqualTo(ExitCode.FAILURE);
         assertThat(ann.err()).contains("[y/N]");
         assertThat(content(thread)).isEqualTo("after\n");

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// `viv sync --watch` as somebody leaves it running while both sides change.
+/// `viv sync --watch` while both sides change.
 @Timeout(300)
 class SyncWatchTest {
-    private static final Duration SOON = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private static TestServer server;
 
@@ -31,13 +31,13 @@ class SyncWatchTest {
     private Path home;
 
     private Path here;
-    private Prompt agent;
-    private Prompt watcher;
+    private CliRunner agent;
+    private CliRunner watcher;
 
-    /// What the watcher is connected by.
+    /// Connection of the watcher.
     private Relay relay;
 
-    private Thread watching;
+    private Thread watchThread;
 
     @BeforeAll
     static void start() {
@@ -53,21 +53,21 @@ class SyncWatchTest {
     void begin() throws Exception {
         here = Files.createDirectory(home.resolve("here"));
         relay = new Relay(server.uri());
-        agent = new Prompt(server, home);
-        watcher = new Prompt(server, home).with("VIV_SERVER", relay.uri().toString());
+        agent = new CliRunner(server, home);
+        watcher = new CliRunner(server, home).with("VIV_SERVER", relay.uri().toString());
     }
 
     @AfterEach
     void end() throws Exception {
-        if (watching != null) {
-            watching.interrupt();
-            watching.join();
+        if (watchThread != null) {
+            watchThread.interrupt();
+            watchThread.join();
         }
         relay.close();
     }
 
     @Test
-    void changesGoBothWaysUntilItIsEnded() throws Exception {
+    void changesAreCopiedBothWaysUntilInterrupted() throws Exception {
         write("mine", "1");
         watch();
         awaitThere("cat mine", "1");
@@ -77,21 +77,21 @@ class SyncWatchTest {
         Files.delete(here.resolve("sub/theirs"));
         awaitThere("test -e sub/theirs || printf gone", "gone");
         there("rm mine");
-        await().atMost(SOON).until(() -> !Files.exists(here.resolve("mine")));
+        await().atMost(TIMEOUT).until(() -> !Files.exists(here.resolve("mine")));
     }
 
     @Test
-    void aConflictIsKeptBesideAndToldOnceAndDoesNotHoldUpOthers() throws Exception {
+    void conflictKeepsACopyAndDoesNotBlockOtherFiles() throws Exception {
         write("both", "base");
         watch();
         awaitThere("cat both", "base");
-        // It must not look between the one write and the other.
+        // The watcher must not scan between the two writes.
         relay.cut();
-        await().atMost(SOON).until(() -> watcher.err().contains("waiting: the server"));
+        await().atMost(TIMEOUT).until(() -> watcher.err().contains("waiting: the server"));
         there("printf theirs > both");
         write("both", "ours");
-        relay.mend();
-        await().atMost(SOON).until(() -> watcher.out().contains("conflict  both"));
+        relay.reconnect();
+        await().atMost(TIMEOUT).until(() -> watcher.out().contains("conflict  both"));
         write("other", "goes on");
         awaitThere("cat other", "goes on");
         Path copy = copyOf("both");
@@ -104,16 +104,16 @@ class SyncWatchTest {
     }
 
     @Test
-    void whatIsIgnoredLinkedClashingOrTooLargeStaysWhereItIsAndIsTold() throws Exception {
+    void skippedFilesAreReported() throws Exception {
         write(".vivignore", "*.log\n");
         write("noise.log", "x");
         write("large", "x".repeat(1_100_000));
         Files.createSymbolicLink(here.resolve("link"), Path.of("/etc/passwd"));
-        // Before the watch: it might look between the one and the other.
+        // Before the watch starts, so that it does not scan between the writes.
         there("printf a > Name; printf b > name; ln -s /etc/shadow theirs; printf x > fine");
         watch();
         awaitHere("fine", "x");
-        await().atMost(SOON)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(watcher.out())
                         .contains("skipped  link  (here is a symbolic link)")
                         .contains("skipped  Name", "skipped  name", "differs only in case")
@@ -126,42 +126,42 @@ class SyncWatchTest {
                 .isEqualTo(ExitCode.NO_ROOM);
         assertThat(agent.err()).contains("up to 1.0 MB");
 
-        // The rules are read again, and what they no longer name is carried.
+        // The rules are read again. Files that they no longer match are copied.
         write(".vivignore", "nothing\n");
         awaitThere("cat noise.log", "x");
     }
 
     @Test
-    void aFileThatIsBeingWrittenArrivesWhole() throws Exception {
+    void growingFileArrivesComplete() throws Exception {
         watch("--interval", "100ms");
         awaitWatching();
         there("(i=0; while [ $i -lt 200 ]; do echo line $i >> growing; i=$((i+1)); sleep 0.01; done)");
-        String whole = there("cat growing");
-        awaitHere("growing", whole);
+        String complete = there("cat growing");
+        awaitHere("growing", complete);
     }
 
     @Test
-    void aRestartOfTheServerIsSatThrough() throws Exception {
+    void syncContinuesAfterAServerRestart() throws Exception {
         write("mine", "1");
         watch();
         awaitThere("cat mine", "1");
         server.stop(Duration.ZERO);
-        await().atMost(SOON).until(() -> watcher.err().contains("waiting: the server"));
+        await().atMost(TIMEOUT).until(() -> watcher.err().contains("waiting: the server"));
         write("mine", "2");
         server.restart();
-        relay.aim(server.uri());
+        relay.pointTo(server.uri());
         agent.with("VIV_SERVER", server.uri().toString());
         awaitThere("cat mine", "2");
         assertThat(watcher.err()).contains("going on");
     }
 
     @Test
-    void aPausedSandboxIsNotWoken() throws Exception {
+    void pausedSandboxIsNotResumed() throws Exception {
         there("true");
         agent.viv("pause", thread);
         write("mine", "2");
         watch();
-        await().atMost(SOON).until(() -> watcher.err().contains("waiting: the sandbox is paused"));
+        await().atMost(TIMEOUT).until(() -> watcher.err().contains("waiting: the sandbox is paused"));
         agent.viv("threads");
         assertThat(agent.out()).containsPattern(thread + "\t.*\tpaused\t");
         agent.viv("resume", thread);
@@ -169,7 +169,7 @@ class SyncWatchTest {
     }
 
     @Test
-    void aSandboxThatIsReplacedDoesNotEmptyTheDirectory() throws Exception {
+    void replacedSandboxDoesNotEmptyTheDirectory() throws Exception {
         write("mine", "precious");
         watch();
         awaitThere("cat mine", "precious");
@@ -177,7 +177,7 @@ class SyncWatchTest {
                         .method("DELETE", "/threads/" + thread + "/sandbox")
                         .status())
                 .isEqualTo(200);
-        await().atMost(SOON).until(() -> watcher.err().contains("waiting: "));
+        await().atMost(TIMEOUT).until(() -> watcher.err().contains("waiting: "));
         assertThat(here.resolve("mine")).hasContent("precious");
         awaitThere("cat mine 2>/dev/null", "precious");
         assertThat(here.resolve("mine")).hasContent("precious");
@@ -187,11 +187,11 @@ class SyncWatchTest {
     private void watch(String... options) {
         var line = new ArrayList<>(List.of("sync", thread, here.toString(), "--watch"));
         line.addAll(List.of(options.length == 0 ? new String[] {"--interval", "200ms"} : options));
-        watching = Thread.ofPlatform().name("viv-sync-watch").start(() -> watcher.viv(line.toArray(String[]::new)));
+        watchThread = Thread.ofPlatform().name("viv-sync-watch").start(() -> watcher.viv(line.toArray(String[]::new)));
     }
 
     private void awaitWatching() {
-        await().atMost(SOON).until(() -> watcher.err().contains("keeping"));
+        await().atMost(TIMEOUT).until(() -> watcher.err().contains("keeping"));
     }
 
     private Path write(String name, String text) throws Exception {
@@ -204,11 +204,11 @@ class SyncWatchTest {
     }
 
     private void awaitThere(String command, String wanted) {
-        await().atMost(SOON).until(() -> there(command).equals(wanted));
+        await().atMost(TIMEOUT).until(() -> there(command).equals(wanted));
     }
 
     private void awaitHere(String name, String wanted) {
-        await().atMost(SOON)
+        await().atMost(TIMEOUT)
                 .ignoreExceptions()
                 .until(() -> Files.readString(here.resolve(name)).equals(wanted));
     }

@@ -14,19 +14,19 @@ class TableTest {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
     @Test
-    void aPipeGetsTabsAndWholeValues() {
+    void pipeGetsTabSeparatedValues() {
         print(Terminal.Ttys.NONE, Map.of());
         assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID\tNAME\n1\ta\\tb\\nc\n22\t\u001b[31mred\n");
     }
 
     @Test
-    void aPersonGetsColumnsCutToTheWindowAndNothingThatDrivesTheTerminal() {
+    void terminalGetsTruncatedColumnsWithoutControlCharacters() {
         print(new Terminal.Ttys(true, true, true, 10), Map.of());
         assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID  NAME\n1   a\uFFFDb\uFFFDc\n22  \uFFFD[31m…\n");
     }
 
     @Test
-    void colourIsForTerminalsAndNeverAgainstNoColor() {
+    void colourNeedsATerminalAndNoNoColor() {
         var tty = new Terminal.Ttys(true, true, true, 0);
         print(tty, Map.of("TERM", "xterm"));
         assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("\u001b[1mID");
@@ -36,7 +36,7 @@ class TableTest {
     }
 
     @Test
-    void agesAreRoughAndShort() {
+    void agesHaveOneUnit() {
         assertThat(Table.age(Duration.ofSeconds(90))).isEqualTo("90s");
         assertThat(Table.age(Duration.ofMinutes(90))).isEqualTo("90m");
         assertThat(Table.age(Duration.ofHours(30))).isEqualTo("30h");
@@ -54,7 +54,7 @@ class TableTest {
     }
 
     @Test
-    void sizesAreRoundedForPeople() {
+    void sizesAreRounded() {
         assertThat(Table.rounded(0)).isEqualTo("0 B");
         assertThat(Table.rounded(999)).isEqualTo("999 B");
         assertThat(Table.rounded(1_500)).isEqualTo("1.5 kB");

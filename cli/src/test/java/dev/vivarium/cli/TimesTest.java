@@ -11,7 +11,7 @@ class TimesTest {
     private final Times times = new Times();
 
     @Test
-    void timesAreReadAsPeopleWriteThem() {
+    void commonDurationFormatsAreParsed() {
         assertThat(times.convert("500ms")).isEqualTo(Duration.ofMillis(500));
         assertThat(times.convert("90")).isEqualTo(Duration.ofSeconds(90));
         assertThat(times.convert("90s")).isEqualTo(Duration.ofSeconds(90));
@@ -20,7 +20,7 @@ class TimesTest {
     }
 
     @Test
-    void anythingElseIsRefusedWithAnExample() {
+    void invalidDurationIsRejectedWithAnExample() {
         assertThatThrownBy(() -> times.convert("soon"))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining("such as 500ms");

@@ -44,7 +44,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void aTokenIsKeptAndRenewedBeforeItExpires() throws Exception {
+    void tokenIsCachedAndRenewedBeforeItExpires() throws Exception {
         SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         now = now.plus(Duration.ofMinutes(11));
         assertThat(cache("me").get(thread, IfAbsent.FAIL).token()).isEqualTo(first.token());
@@ -62,14 +62,14 @@ class TokenCacheTest {
     }
 
     @Test
-    void aTokenOfAnotherAccountIsNotUsed() {
+    void tokenOfAnotherAccountIsNotUsed() {
         SandboxToken mine = cache("me").get(thread, IfAbsent.CREATE);
         SandboxToken theirs = cache("somebody else").get(thread, IfAbsent.FAIL);
         assertThat(theirs.token()).isNotEqualTo(mine.token());
     }
 
     @Test
-    void aReplacedSandboxIsReported() {
+    void replacedSandboxIsReported() {
         SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         server.api().method("DELETE", "/threads/" + thread + "/sandbox");
         now = now.plus(Duration.ofMinutes(13));
@@ -79,7 +79,7 @@ class TokenCacheTest {
     }
 
     @Test
-    void aBrokenFileIsIgnored() throws Exception {
+    void brokenCacheFileIsIgnored() throws Exception {
         SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         try (var files = Files.list(directory.resolve("passes"))) {
             Files.writeString(files.findFirst().orElseThrow(), "{\"token\":");

@@ -14,7 +14,7 @@ class ByteBudgetTest {
     private final ByteBudget budget = new ByteBudget(100 * MIB);
 
     @Test
-    void oneHolderGetsAQuarterAndLeavesTheRestToOthers() {
+    void oneHolderGetsAtMostAQuarterOfTheBudget() {
         try (var first = budget.open("ann");
                 var second = budget.open("ann");
                 var other = budget.open("bob")) {
@@ -42,7 +42,7 @@ class ByteBudgetTest {
     }
 
     @Test
-    void whatIsNotNeededGetsOnlyTheFirstHalf() {
+    void spareReservationsUseAtMostHalfOfTheBudget() {
         try (var some = budget.open("ann");
                 var others = budget.open("bob");
                 var third = budget.open("eve")) {
@@ -54,7 +54,7 @@ class ByteBudgetTest {
     }
 
     @Test
-    void aReservationIsGivenBackOnceAndTakesNothingAfterwards() {
+    void closedReservationReleasesOnceAndRefusesMore() {
         var reservation = budget.open("ann");
         reservation.add(MIB);
         reservation.close();
@@ -64,7 +64,7 @@ class ByteBudgetTest {
     }
 
     @Test
-    void manyAtOnceLeaveNothingBehind() {
+    void concurrentReservationsReleaseEverything() {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 1000; i++) {
                 String holder = "holder-" + i % 7;

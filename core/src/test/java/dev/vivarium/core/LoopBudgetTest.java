@@ -19,7 +19,7 @@ final class LoopBudgetTest {
     private volatile boolean stopped;
 
     @Test
-    void loopsThatNeverBlockLeaveACarrierToOtherThreads() throws Exception {
+    void busyLoopsLeaveACarrierToOtherThreads() throws Exception {
         List<Thread> loops = start(LoopBudgetTest::work);
         try {
             for (int probe = 0; probe < 20; probe++) {
@@ -33,7 +33,7 @@ final class LoopBudgetTest {
     }
 
     @Test
-    void everyLoopThatWaitsForItsTurnGetsOne() throws Exception {
+    void everyWaitingLoopGetsAPermit() throws Exception {
         var done = new CountDownLatch(loops());
         List<Thread> loops = start(budget -> {
             for (int step = 0; step < 100; step++) {
@@ -49,7 +49,7 @@ final class LoopBudgetTest {
     }
 
     @Test
-    void aLoopThatBlocksInItsTurnLosesItToTheNext() throws Exception {
+    void blockedLoopLosesItsPermitToTheNext() throws Exception {
         var held = new CountDownLatch(loops());
         var go = new CountDownLatch(1);
         List<Thread> loops = start(budget -> {
@@ -68,7 +68,7 @@ final class LoopBudgetTest {
     }
 
     @Test
-    void blockingEarnsNoFreeBytes() throws Exception {
+    void blockingGrantsNoFreeBytes() throws Exception {
         onVirtualThread(() -> {
             var budget = new LoopBudget(new CarrierPermits(2), () -> 0);
             budget.spend(2 * PIECE);
@@ -81,7 +81,7 @@ final class LoopBudgetTest {
     }
 
     @Test
-    void aLoopBelowTheFreeRateNeverNeedsAPermit() throws Exception {
+    void slowLoopNeedsNoPermit() throws Exception {
         onVirtualThread(() -> {
             var seconds = new AtomicLong();
             var budget = new LoopBudget(new CarrierPermits(2), () -> TimeUnit.SECONDS.toNanos(seconds.get()));
@@ -123,7 +123,7 @@ final class LoopBudgetTest {
         }
     }
 
-    /// One step of a loop that always has its next piece.
+    /// One step of a loop that never blocks.
     private static void work(LoopBudget budget) {
         var sum = new AtomicLong();
         for (int i = 0; i < PIECE; i++) {

@@ -10,7 +10,7 @@ class UndoTest {
     private final List<String> undone = new ArrayList<>();
 
     @Test
-    void stepsAreUndoneInReverseEvenWhenOneOfThemFails() {
+    void stepsAreUndoneInReverseEvenIfOneFails() {
         try (var undo = new Undo()) {
             undo.add("first", () -> undone.add("first"));
             undo.add("second", () -> {

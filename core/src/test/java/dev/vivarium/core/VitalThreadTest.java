@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class VitalThreadTest {
     @Test
-    void aLoopThatThrowsRunsAgain() throws Exception {
+    void throwingLoopIsRestarted() throws Exception {
         var runs = new AtomicInteger();
         Thread thread = VitalThread.start("test-again", () -> {
             if (runs.incrementAndGet() <= VitalThread.MOST_RESTARTS) {
@@ -23,7 +23,7 @@ class VitalThreadTest {
     }
 
     @Test
-    void aLoopThatThrowsAgainAndAgainEndsTheThreadForAllToSee() throws Exception {
+    void loopBeyondTheRestartLimitEndsItsThread() throws Exception {
         var uncaught = new ArrayList<Throwable>();
         Thread thread = VitalThread.unstarted("test-ends", () -> {
             throw new IllegalStateException("as the test wants it");
@@ -36,7 +36,7 @@ class VitalThreadTest {
     }
 
     @Test
-    void anErrorIsGivenToTheHandlerBeforeTheLoopRunsAgain() throws Exception {
+    void errorReachesTheHandlerBeforeTheRestart() throws Exception {
         List<Throwable> uncaught = Collections.synchronizedList(new ArrayList<>());
         var runs = new AtomicInteger();
         Thread thread = VitalThread.unstarted("test-error", () -> {

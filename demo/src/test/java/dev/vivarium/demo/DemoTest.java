@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(300)
 class DemoTest {
-    private final ByteArrayOutputStream shown = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream output = new ByteArrayOutputStream();
 
     @Test
-    void aRunIsShownAndSteeredAndNothingIsLeft() throws IOException {
+    void demoPrintsARunAndLeavesNoHome() throws IOException {
         var before = homes();
 
         assertThat(viv("demo", "--plain")).as(this::text).isZero();
@@ -39,28 +39,28 @@ class DemoTest {
                         "\ndone\n",
                         "ended    completed, $0.0")
                 .contains("viv image build worker");
-        // Others may run theirs on this machine at the same time.
+        // Other demos may run on this machine at the same time.
         await().atMost(Duration.ofMinutes(2)).until(() -> before.containsAll(homes()));
     }
 
     @Test
-    void wrongUseIsExplained() throws IOException {
+    void unknownOptionPrintsTheUsage() throws IOException {
         assertThat(viv("demo", "--loud")).isEqualTo(2);
         assertThat(text()).contains("usage: viv demo [--plain]");
     }
 
     private int viv(String... arguments) throws IOException {
-        return Main.run(List.of(arguments), Map.of(), new PrintStream(shown, true, StandardCharsets.UTF_8));
+        return Main.run(List.of(arguments), Map.of(), new PrintStream(output, true, StandardCharsets.UTF_8));
     }
 
     private String text() {
-        return shown.toString(StandardCharsets.UTF_8);
+        return output.toString(StandardCharsets.UTF_8);
     }
 
     private static List<Path> homes() throws IOException {
-        try (var found = Files.newDirectoryStream(Path.of(System.getProperty("java.io.tmpdir")), "viv-demo-*")) {
+        try (var directories = Files.newDirectoryStream(Path.of(System.getProperty("java.io.tmpdir")), "viv-demo-*")) {
             var all = new ArrayList<Path>();
-            found.forEach(all::add);
+            directories.forEach(all::add);
             return all.stream().sorted().toList();
         }
     }

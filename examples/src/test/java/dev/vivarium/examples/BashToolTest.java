@@ -27,7 +27,7 @@ class BashToolTest {
     }
 
     @Test
-    void theDefinitionIsJson() {
+    void definitionIsValidJson() {
         var definition = Json.answer(BashTool.DEFINITION);
 
         assertThat(definition.string("name")).isEqualTo("bash");
@@ -40,13 +40,13 @@ class BashToolTest {
     }
 
     @Test
-    void whatHappensIsTold() {
+    void resultContainsExitCodeAndOutput() {
         assertThat(tool("told").run("echo out; echo err >&2; exit 3"))
                 .isEqualTo("exit code 3\n<stdout>\nout\n</stdout>\n<stderr>\nerr\n</stderr>\n");
     }
 
     @Test
-    void aTimeLimitIsExplained() {
+    void timeoutIsExplained() {
         assertThat(tool("limit").run("echo begun; sleep 305", Duration.ofSeconds(1)))
                 .startsWith("Stopped after 1 s")
                 .contains("nohup")
@@ -54,7 +54,7 @@ class BashToolTest {
     }
 
     @Test
-    void longOutputLosesItsMiddleAndSaysSo() {
+    void longOutputIsTruncatedInTheMiddle() {
         String text = tool("long").run("echo first; seq 1 20000; echo last");
 
         assertThat(text).contains("first").contains("last").contains("characters left out");
@@ -62,7 +62,7 @@ class BashToolTest {
     }
 
     @Test
-    void aCharacterIsNeverCutInTwo() {
+    void truncationKeepsCharactersWhole() {
         String cut = BashTool.cut("x" + "\uD83D\uDE00".repeat(10_000));
 
         assertThat(cut.codePoints()).noneMatch(c -> Character.getType(c) == Character.SURROGATE);
@@ -79,7 +79,7 @@ class BashToolTest {
     }
 
     @Test
-    void aFailureIsASentence() {
+    void failureIsReportedAsASentence() {
         Sandbox box = client.sandbox("alice", "ended");
         box.end();
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Every example runs, against a real server, and prints what its reader is told to expect.
+/// Runs every example with a real server and checks its documented output.
 @Timeout(300)
 class ExamplesTest {
     private static TestServer server;
@@ -86,7 +86,7 @@ class ExamplesTest {
         void main(String[] args) throws Exception;
     }
 
-    /// The examples print to standard output, as programs do; the tests of this class run one after the other.
+    /// Captures standard output of the process. The tests of this class run sequentially.
     private static String outputOf(Example example) throws Exception {
         PrintStream before = System.out;
         var captured = new ByteArrayOutputStream();

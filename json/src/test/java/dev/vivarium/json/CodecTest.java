@@ -48,7 +48,7 @@ class CodecTest {
     private static final Limits LIMITS = new Limits((256L << 20) + 1, 0.5, 64, 512L << 20);
 
     @Test
-    void aSessionIsReadAsItWasWritten() {
+    void sessionSurvivesARoundTrip() {
         var info = running();
 
         assertThat(SessionJson.read(written(out -> SessionJson.write(out, info, SessionJson.Found.CREATED))))
@@ -71,7 +71,7 @@ class CodecTest {
     }
 
     @Test
-    void aSnapshotIsReadAsItWasWritten() {
+    void snapshotSurvivesARoundTrip() {
         var snapshot = new SnapshotInfo(
                 new SnapshotId("snpaaaaaaaaaaaaaaaaaaaa"),
                 new ThreadId("t1"),
@@ -89,7 +89,7 @@ class CodecTest {
     }
 
     @Test
-    void aRunIsReadAsItWasWritten() {
+    void runSurvivesARoundTrip() {
         var run = new Run(
                 new RunId("runaaaaaaaaaaaaaaaaaaaa"),
                 ID,
@@ -116,14 +116,14 @@ class CodecTest {
     }
 
     @Test
-    void aReviewIsReadAsItWasWritten() {
-        var asked = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true);
+    void reviewSurvivesARoundTrip() {
+        var question = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true);
         var answer = new Review.Answer("yes", Optional.of("go on"), new UserId("u1"), NOW);
         var review = new Review(
                 new ReviewId("revaaaaaaaaaaaaaaaaaaaa"),
                 ID,
                 new TaskId("tskaaaaaaaaaaaaaaaaaaaa"),
-                asked,
+                question,
                 Review.Status.ANSWERED,
                 Optional.of(answer),
                 NOW,
@@ -134,7 +134,7 @@ class CodecTest {
     }
 
     @Test
-    void aRequestForASessionIsReadAsItWasWritten() {
+    void sessionRequestSurvivesARoundTrip() {
         var request = NewSandbox.of(new UserId("u1"), new ThreadId("t1"))
                 .withIdleTimeout(Duration.ofSeconds(90))
                 .withLimits(LIMITS)
@@ -147,7 +147,7 @@ class CodecTest {
     }
 
     @Test
-    void theCallerIsTheUserWhenTheBodyNamesNobody() {
+    void defaultUserIsTheCaller() {
         var request =
                 SessionJson.readRequest(Json.answer("{\"thread_id\":\"t1\"}"), Optional.of(new UserId("me")), LIMITS);
 
@@ -156,7 +156,7 @@ class CodecTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "1e300", "\"30\"", "true"})
-    void aTimeoutThatIsNoneIsRefused(String timeout) {
+    void invalidTimeoutIsRejected(String timeout) {
         var fields = Json.answer("{\"user_id\":\"u\",\"thread_id\":\"t\",\"timeout_minutes\":" + timeout + "}");
 
         assertThatThrownBy(() -> SessionJson.readRequest(fields, Optional.empty(), LIMITS))
@@ -164,7 +164,7 @@ class CodecTest {
     }
 
     @Test
-    void aCommandIsReadAsItWasWritten() {
+    void commandSurvivesARoundTrip() {
         var command = Command.shell("echo €")
                 .withTimeout(Duration.ofMillis(1500))
                 .withIdleTimeout(Duration.ofSeconds(2))
@@ -178,7 +178,7 @@ class CodecTest {
     }
 
     @Test
-    void aCommandWithoutATimeoutGetsThirtySeconds() {
+    void defaultTimeoutIsThirtySeconds() {
         var request = ExecJson.readRequest(Json.answer("{\"session_id\":\"x\",\"command\":\"ls\"}"));
 
         assertThat(request.command().timeout()).contains(Duration.ofSeconds(30));
@@ -186,14 +186,14 @@ class CodecTest {
 
     @ParameterizedTest
     @EnumSource(Exit.Cause.class)
-    void aResultIsReadAsItWasWritten(Exit.Cause cause) {
+    void resultSurvivesARoundTrip(Exit.Cause cause) {
         var result = new ExecResult(exit(cause), "out\u0000\uFFFD", "err", true);
 
         assertThat(ExecJson.read(written(out -> ExecJson.write(out, result)))).isEqualTo(result);
     }
 
     @Test
-    void eventsAreReadAsTheyWereWritten() {
+    void eventsSurviveARoundTrip() {
         var output = (ExecEvent.Output)
                 event(out -> ExecJson.output(out, ExecEvent.Stream.STDERR, "é")).orElseThrow();
 
@@ -205,12 +205,12 @@ class CodecTest {
     }
 
     @Test
-    void aKeepAliveIsNoEvent() {
+    void keepAliveIsNoEvent() {
         assertThat(event(ExecJson::keepAlive)).isEmpty();
     }
 
     @Test
-    void theFailureOfAStreamIsThrownAsTheSameValue() {
+    void failureInAStreamIsRethrown() {
         var failure = new Failure.GuestUnreachable(ID, "gone");
 
         assertThatThrownBy(() -> event(out -> ExecJson.failed(out, failure)))
@@ -219,7 +219,7 @@ class CodecTest {
     }
 
     @Test
-    void aListingIsReadAsItWasWritten() {
+    void listingSurvivesARoundTrip() {
         var listing = new Listing(
                 List.of(
                         new FileEntry("a\nb €.txt", FileEntry.Type.FILE, 0644, 5, NOW),
@@ -234,7 +234,7 @@ class CodecTest {
     }
 
     @Test
-    void anUploadIsReadAsItWasWritten() {
+    void uploadResultSurvivesARoundTrip() {
         var entry = new FileEntry("dir/a.txt", FileEntry.Type.FILE, 0640, 5, NOW);
 
         assertThat(FileJson.readUploaded(written(out -> FileJson.writeUploaded(out, "dir/a.txt", entry))))

@@ -33,12 +33,12 @@ class JsonFieldsTest {
                 "// x\n{}",
                 "\uFEFF{}"
             })
-    void whatIsNotOneStrictObjectIsRefused(String text) {
+    void bodyMustBeOneStrictObject(String text) {
         assertThat(refusal(text).field()).isEqualTo("body");
     }
 
     @Test
-    void bytesThatAreNotUtf8AreRefused() {
+    void invalidUtf8IsRejected() {
         byte[] overlong = {'{', '"', (byte) 0xC0, (byte) 0x80, '"', ':', '1', '}'};
 
         var thrown = catchThrowableOfType(SandboxException.class, () -> Json.request(overlong));
@@ -47,7 +47,7 @@ class JsonFieldsTest {
     }
 
     @Test
-    void utf16IsRefused() {
+    void utf16IsRejected() {
         var thrown = catchThrowableOfType(
                 SandboxException.class, () -> Json.request("{\"a\":1}".getBytes(StandardCharsets.UTF_16LE)));
 
@@ -55,7 +55,7 @@ class JsonFieldsTest {
     }
 
     @Test
-    void deepNestingIsRefused() {
+    void deepNestingIsRejected() {
         String deep = "{\"a\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}";
 
         assertThat(refusal(deep).rule())
@@ -65,7 +65,7 @@ class JsonFieldsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"[[[[", "NaN", "Infinity", "+1", "0x1F", "01", "tru", "'a'", "1e", "\u001e1", "/* a */ 1", "9"})
-    void noRefusalAdvisesToProgramTheReader(String start) {
+    void rejectionNamesNoParserOption(String start) {
         String value = start.equals("[[[[") ? "[".repeat(100) : start.equals("9") ? "9".repeat(100) : start;
 
         assertThat(refusal("{\"a\":" + value + "}").rule())
@@ -74,12 +74,12 @@ class JsonFieldsTest {
     }
 
     @Test
-    void anEndlessNumberIsRefused() {
+    void veryLongNumberIsRejected() {
         assertThat(refusal("{\"a\":" + "9".repeat(100_000) + "}").rule()).contains("Number value length");
     }
 
     @Test
-    void aNumberBeyondEveryRangeIsNoNumber() {
+    void numberOutOfRangeIsRejected() {
         var fields = request("{\"a\":1e400}");
 
         var thrown = catchThrowableOfType(SandboxException.class, () -> fields.number("a"));
@@ -96,7 +96,7 @@ class JsonFieldsTest {
                 "{\"a\":{\"b\":[1,{\"c\":-1e999}]}} | a.b[1].c",
                 "{\"a\":{\"b\":[1.5,1.8e308]}} | a.b[1]"
             })
-    void aNumberThatCannotBeHeldIsNotKeptAsAnother(String json, String field) {
+    void nestedNumberOutOfRangeIsRejected(String json, String field) {
         var object = request(json).object("a");
 
         assertThat(catchThrowableOfType(SandboxException.class, object::text))
@@ -104,14 +104,14 @@ class JsonFieldsTest {
     }
 
     @Test
-    void whatCanBeHeldIsKept() {
+    void numbersInRangeAreKeptUnchanged() {
         String text = "{\"a\":1.7E308,\"b\":-0.5,\"c\":123456789012345678901234567890}";
 
         assertThat(request(text).text()).isEqualTo(text);
     }
 
     @Test
-    void textIsNotANumberAndAFractionIsNotAnInteger() {
+    void numberFieldsRejectOtherTypes() {
         var fields = request("{\"text\":\"30\",\"fraction\":1.5,\"huge\":99999999999999999999}");
 
         assertThat(catchThrowableOfType(SandboxException.class, () -> fields.number("text")))
@@ -123,7 +123,7 @@ class JsonFieldsTest {
     }
 
     @Test
-    void aMissingFieldIsNamedWithItsPath() {
+    void missingFieldIsReportedWithItsPath() {
         var fields = request("{\"limits\":{\"cpus\":null}}");
 
         assertThat(catchThrowableOfType(
@@ -132,7 +132,7 @@ class JsonFieldsTest {
     }
 
     @Test
-    void aFieldNobodyAskedForIsNamed() {
+    void unknownFieldIsReported() {
         var fields = request("{\"command\":\"ls\",\"timeuot\":3}");
         fields.string("command");
 
@@ -141,7 +141,7 @@ class JsonFieldsTest {
     }
 
     @Test
-    void halfASurrogatePairIsRefused() {
+    void loneSurrogateIsRejected() {
         var fields = request("{\"command\":\"\\ud800\"}");
 
         assertThat(catchThrowableOfType(SandboxException.class, () -> fields.string("command")))

@@ -9,10 +9,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The outline of a question to a model, and how it comes to ask for the count of tokens.
+/// Outline of a model request, and the request for token counts.
 class ModelJsonTest {
     @Test
-    void theOutlineIsReadWhereverItStands() {
+    void outlineIsReadAtAnyPosition() {
         var outline = ModelJson.outline(
                 bytes(
                         "{\"messages\":[{\"model\":\"inner\",\"stream\":false}],\"stream\":true,\"model\":\"gpt-4o\",\"x\":1}"));
@@ -33,7 +33,7 @@ class ModelJsonTest {
                 "{\"stream_options\":{\"include_usage\":false}} | {\"stream_options\":{\"include_usage\":false}}",
                 "{\"stream_options\":null} | {\"stream_options\":null}"
             })
-    void theCountIsAskedForUnlessTheQuestionSaysSomethingAboutIt(String body, String expected) {
+    void usageIsRequestedUnlessTheClientDecides(String body, String expected) {
         byte[] bytes = bytes(body);
 
         assertThat(new String(ModelJson.outline(bytes).askingForUsage(bytes), StandardCharsets.UTF_8).strip())
@@ -42,7 +42,7 @@ class ModelJsonTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "[]", "{", "{} x", "{\"a\":}", "nonsense"})
-    void whatIsNoQuestionIsRefused(String body) {
+    void malformedRequestIsRejected(String body) {
         assertThatThrownBy(() -> ModelJson.outline(bytes(body))).hasMessageContaining("body");
     }
 

@@ -70,7 +70,7 @@ class ProblemJsonTest {
 
     @ParameterizedTest
     @MethodSource("everyFailure")
-    void theClientRebuildsTheSameFailure(Failure failure) {
+    void failureSurvivesARoundTrip(Failure failure) {
         byte[] json = Json.bytes(out -> ProblemJson.write(out, failure));
 
         assertThat(ProblemJson.read(Json.answer(new ByteArrayInputStream(json))))
@@ -79,7 +79,7 @@ class ProblemJsonTest {
 
     @ParameterizedTest
     @MethodSource("everyFailure")
-    void everyProblemHasTheMembersOfTheContract(Failure failure) {
+    void everyProblemHasTheDocumentedMembers(Failure failure) {
         var json = Json.answer(new String(Json.bytes(out -> ProblemJson.write(out, failure)), StandardCharsets.UTF_8));
 
         assertThat(json.string("error")).isNotBlank();
@@ -101,7 +101,7 @@ class ProblemJsonTest {
     }
 
     @Test
-    void aFailureWithoutTheFieldsOfThisVersionKeepsItsNameStatusAndSentence() {
+    void failureWithMissingFieldsKeepsItsSlugStatusAndDetail() {
         var fields = Json.answer("""
                 {"error": "no", "type": "urn:vivarium:problem:no-such-review", "status": 404, "detail": "no review"}""");
 
@@ -109,7 +109,7 @@ class ProblemJsonTest {
     }
 
     @Test
-    void aFailureOfANewerServerKeepsItsNameStatusAndSentence() {
+    void unknownFailureKeepsItsSlugStatusAndDetail() {
         var fields = Json.answer("""
                 {"error": "no", "type": "urn:vivarium:problem:out-of-luck", "status": 418, "detail": "not today"}""");
 
@@ -117,7 +117,7 @@ class ProblemJsonTest {
     }
 
     @Test
-    void anErrorOfSomethingInBetweenIsStillAFailure() {
+    void errorOfAProxyIsAFailure() {
         assertThat(ProblemJson.read(Json.answer("{\"error\": \"bad gateway\"}")))
                 .isEqualTo(new Failure.Unrecognized("unrecognized", 500, "bad gateway"));
     }
@@ -132,7 +132,7 @@ class ProblemJsonTest {
     }
 
     @Test
-    void theErrorOfAnEndedSessionIsTheSentenceClientsCompare() {
+    void endedSessionHasTheErrorThatClientsExpect() {
         var failure = new Failure.NoSuchSandbox(ID.value(), Optional.of(END));
         var json = Json.answer(new String(Json.bytes(out -> ProblemJson.write(out, failure)), StandardCharsets.UTF_8));
 
@@ -142,14 +142,14 @@ class ProblemJsonTest {
     }
 
     @Test
-    void aLongRefusedCommandIsCut() {
+    void longCommandIsTruncatedInTheProblem() {
         var failure = new Failure.PolicyRefused("x".repeat(5000), "no", Optional.empty());
         var json = Json.answer(new String(Json.bytes(out -> ProblemJson.write(out, failure)), StandardCharsets.UTF_8));
 
         assertThat(json.string("command")).hasSize(200);
     }
 
-    /// An instance of the record whose every component differs from every default.
+    /// Returns an instance whose components differ from all defaults.
     private static Failure example(Class<?> type) {
         var components = type.getRecordComponents();
         var types = Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);

@@ -19,9 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs lines that the parser accepts in the real bash, where every allowed name is a script that
-/// writes down its arguments and every builtin is switched off, and compares what ran with what the
-/// parser read.
+/// Runs lines that the parser accepts in a real bash, and compares the executed commands with the parsed ones. Every
+/// allowed name is a script that logs its arguments, and every builtin is disabled.
 @Timeout(300)
 class BashAgreementTest {
     private static final String END_OF_ARGUMENT = "\u001f";
@@ -57,7 +56,7 @@ class BashAgreementTest {
     }
 
     @Test
-    void bashRunsExactlyTheCommandsThatTheParserRead() throws Exception {
+    void bashRunsExactlyTheParsedCommands() throws Exception {
         List<String> lines = acceptedLines(7);
         assertThat(lines).hasSize(LINES);
         runInBash(lines);
@@ -66,10 +65,9 @@ class BashAgreementTest {
         }
     }
 
-    /// The method of the test above would notice: the same set-up sees what a line outside the
-    /// policy runs.
+    /// Checks the setup: it logs the commands of lines outside the policy.
     @Test
-    void theSetUpSeesStrangersAndBuiltins() throws Exception {
+    void setupLogsUnknownCommandsAndBuiltins() throws Exception {
         runInBash(List.of("ls a; id", "eval ls", "echo $(ls x)"));
         assertThat(ran(0)).containsExactly(List.of("ls", "a"), List.of("STRANGER", "id"));
         assertThat(ran(1)).containsExactly(List.of("STRANGER", "eval"));

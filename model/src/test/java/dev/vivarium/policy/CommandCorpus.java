@@ -2,10 +2,9 @@ package dev.vivarium.policy;
 
 import java.util.List;
 
-/// Command lines that the default allowlist must refuse and must allow, without the help of deny
-/// patterns.
+/// Command lines that the default allowlist must refuse or allow, without deny patterns.
 final class CommandCorpus {
-    /// Substitutions, expansions and documents: text that becomes other text before it runs.
+    /// Substitutions, expansions and here-documents: text that the shell replaces before it runs.
     static final List<String> EXPANSIONS = List.of(
             "echo $(id)",
             "echo `id`",
@@ -180,7 +179,7 @@ final class CommandCorpus {
             "cat < '/dev/udp/127.0.0.1/80'",
             "echo x > /dev/sda");
 
-    /// Characters that shells, locales and people read differently.
+    /// Characters that shells, locales and readers interpret differently.
     static final List<String> CHARACTERS = List.of(
             "ls\rid",
             "ls\u000bid",
@@ -204,7 +203,7 @@ final class CommandCorpus {
             "ls '\u0085'",
             "\ufeffls");
 
-    /// Allowed tools asked to run programs, to write files, or to do what cannot be told.
+    /// Allowed tools with arguments that run programs, write files, or cannot be analysed.
     static final List<String> ARGUMENTS = List.of(
             "find . -maxdepth 0 -exec touch P '{}' +",
             "find . -execdir id \\;",

@@ -12,14 +12,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Text that is meant to break the reader rather than to be read. The time limits only end a hang.
+/// Input that is meant to break the parser. The timeout only ends a hang.
 @Timeout(300)
 class HostileTextTest {
     private static final CommandPolicy ALLOWLIST = CommandPolicy.of(Mode.ALLOWLIST);
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
-    void randomTextGetsAVerdictAndNeverAnException(long seed) {
+    void randomTextGetsAVerdict(long seed) {
         var random = new Random(seed);
         for (int i = 0; i < 10_000; i++) {
             String text = random.nextBoolean() ? anyCharacters(random) : asciiAfterACommand(random);
@@ -54,7 +54,7 @@ class HostileTextTest {
 
     @ParameterizedTest
     @MethodSource("repetitions")
-    void theLongestRepetitionsEndSoon(String unit) {
+    void longRepetitionsTerminate(String unit) {
         String text = unit.repeat(65_000 / unit.length());
         assertThat(ALLOWLIST.check(text)).isNotNull();
         var policy = ALLOWLIST
@@ -67,20 +67,20 @@ class HostileTextTest {
     }
 
     @Test
-    void aDenyPatternThatWouldTakeForEverRefusesInstead() {
+    void slowDenyPatternRefusesTheCommand() {
         var policy = CommandPolicy.of(Mode.OPEN).withDeniedPatterns(List.of("(.*a){20}b(.)\\2"));
         assertThat(policy.check("echo " + "a".repeat(60) + "!").isAllowed()).isFalse();
         assertThat(policy.check("echo b").isAllowed()).isTrue();
     }
 
     @Test
-    void aDenyPatternThatWouldExhaustTheStackRefusesInstead() {
+    void recursiveDenyPatternRefusesTheCommand() {
         var policy = CommandPolicy.of(Mode.OPEN).withDeniedPatterns(List.of("^(a|b)*c"));
         assertThat(policy.check("ab".repeat(500_000)).isAllowed()).isFalse();
     }
 
     @Test
-    void aRefusalStaysShortHoweverLongTheCommand() {
+    void refusalOfALongCommandIsShort() {
         assertThat(ALLOWLIST.check("x".repeat(60_000)))
                 .isInstanceOfSatisfying(
                         Verdict.Refused.class,

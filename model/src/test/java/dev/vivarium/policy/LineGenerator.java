@@ -3,8 +3,8 @@ package dev.vivarium.policy;
 import java.util.List;
 import java.util.Random;
 
-/// Makes command lines that are nearly what the parser accepts, with the pieces that parsers get
-/// wrong in between. Confined to one test.
+/// Generates command lines that the parser nearly accepts, mixed with fragments that parsers often misread. Confined to
+/// one thread.
 final class LineGenerator {
     static final List<String> COMMANDS = List.of("ls", "cat", "grep", "echo", "wc");
 

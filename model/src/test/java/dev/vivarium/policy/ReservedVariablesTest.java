@@ -57,7 +57,7 @@ class ReservedVariablesTest {
                 "TAR_OPTIONS",
                 "SSH_ASKPASS"
             })
-    void whatChangesWhatRunsIsReserved(String name) {
+    void variableThatAffectsExecutionIsReserved(String name) {
         assertThat(ReservedVariables.contains(name)).isTrue();
     }
 
@@ -81,7 +81,7 @@ class ReservedVariablesTest {
                 "COMMAND",
                 "path"
             })
-    void whatIsOnlyDataIsNot(String name) {
+    void dataVariableIsNotReserved(String name) {
         assertThat(ReservedVariables.contains(name)).isFalse();
     }
 }

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Gives scripts that the reader accepts to GNU sed in its own sandbox mode, which refuses any
-/// script with a command that runs programs or touches files.
+/// Runs scripts that the parser accepts in GNU sed with `--sandbox`, which refuses commands that run programs or write
+/// files.
 @Timeout(300)
 class SedAgreementTest {
     private static final int SCRIPTS = 500;
@@ -77,16 +77,16 @@ class SedAgreementTest {
     Path directory;
 
     @Test
-    void noAcceptedScriptRunsOrWritesAnything() throws Exception {
+    void acceptedScriptsNeitherRunProgramsNorWriteFiles() throws Exception {
         List<String> accepted =
                 scripts(11).filter(SedAgreementTest::isAccepted).limit(SCRIPTS).toList();
         assertThat(accepted).hasSize(SCRIPTS);
         assertThat(sandboxComplaints(accepted)).isEmpty();
     }
 
-    /// The oracle works: it complains about scripts that must not be accepted.
+    /// Checks the oracle: sed refuses the scripts that the parser refuses.
     @Test
-    void theOracleComplainsAboutWhatTheReaderRefuses() throws Exception {
+    void sedRefusesWhatTheParserRefuses() throws Exception {
         List<String> bad = List.of("e id", "s/a/b/e", "s/a/b/ e", "w f", "1{e id\n}", "s/[/]/x/e;s/]/y/");
         assertThat(bad).noneMatch(SedAgreementTest::isAccepted);
         assertThat(sandboxComplaints(bad)).hasSize(bad.size());

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Runs accepted lines with the real tools in a directory that holds a program leaving a mark, and
-/// looks for any change there.
+/// Runs accepted lines with the real tools in a directory with a program that creates a file, and checks that nothing
+/// changes.
 @Timeout(300)
 class ToolAgreementTest {
     private static final int LINES = 300;
@@ -133,7 +133,7 @@ class ToolAgreementTest {
     private Path work;
 
     @BeforeEach
-    void layOut() throws IOException {
+    void createFiles() throws IOException {
         work = Files.createDirectory(directory.resolve("work"));
         Files.writeString(work.resolve("a"), "1,x\n2,y\n".repeat(500));
         Files.writeString(work.resolve("b"), "1,x\n");
@@ -143,7 +143,7 @@ class ToolAgreementTest {
     }
 
     @Test
-    void noAcceptedLineStartsAProgramOrWritesAFile() throws Exception {
+    void acceptedLinesNeitherRunProgramsNorWriteFiles() throws Exception {
         List<String> lines = acceptedLines(5);
         assertThat(lines).hasSize(LINES);
         Map<String, String> before = files();
@@ -151,9 +151,9 @@ class ToolAgreementTest {
         assertThat(files()).isEqualTo(before);
     }
 
-    /// The set-up would show it: lines that are refused do leave marks here.
+    /// Checks the setup: refused lines do create files.
     @Test
-    void refusedLinesLeaveMarks() throws Exception {
+    void refusedLinesCreateFiles() throws Exception {
         List<String> lines = List.of("sort -ro out a", "find b -exec ./mark \\;");
         assertThat(lines).noneMatch(line -> POLICY.check(line).isAllowed());
         run(lines);

@@ -8,35 +8,35 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// What a script may say, and which mistakes it is told about.
+/// Parsing and rules of scripts, and the reports of their mistakes.
 class ScriptTest {
-    private static Step only(String step) {
+    private static Step step(String step) {
         return Script.parse("{\"steps\": [%s]}".formatted(step)).steps().getFirst();
     }
 
-    private static Question told(String news, String... tools) {
-        return new Question("model", false, Set.of(tools), news, 1, 100);
+    private static Question question(String newMessages, String... tools) {
+        return new Question("model", false, Set.of(tools), newMessages, 1, 100);
     }
 
     @Test
-    void aStepWithoutARuleFitsEverything() {
-        assertThat(only("{\"text\": \"x\"}").answers(told("anything"))).isTrue();
+    void stepWithoutARuleMatchesEverything() {
+        assertThat(step("{\"text\": \"x\"}").answers(question("anything"))).isTrue();
     }
 
     @Test
-    void aRuleHoldsOnlyIfAllOfItDoes() {
-        Step step = only("{\"when\": {\"contains\": [\"a\", \"b\"], \"lacks\": \"c\", \"matches\": \"a.*b\"}}");
-        assertThat(step.answers(told("a\nb"))).isTrue();
-        assertThat(step.answers(told("b a"))).as("matches").isFalse();
-        assertThat(step.answers(told("a only"))).as("contains").isFalse();
-        assertThat(step.answers(told("a b c"))).as("lacks").isFalse();
+    void ruleMatchesOnlyIfAllConditionsMatch() {
+        Step step = step("{\"when\": {\"contains\": [\"a\", \"b\"], \"lacks\": \"c\", \"matches\": \"a.*b\"}}");
+        assertThat(step.answers(question("a\nb"))).isTrue();
+        assertThat(step.answers(question("b a"))).as("matches").isFalse();
+        assertThat(step.answers(question("a only"))).as("contains").isFalse();
+        assertThat(step.answers(question("a b c"))).as("lacks").isFalse();
     }
 
     @Test
-    void aModelCallsNoToolThatItIsNotOffered() {
-        Step step = only("{\"tools\": [{\"name\": \"Bash\", \"input\": {}}]}");
-        assertThat(step.answers(told("go", "Bash", "Read"))).isTrue();
-        assertThat(step.answers(told("give me a title"))).isFalse();
+    void stepNeedsTheToolsThatItCalls() {
+        Step step = step("{\"tools\": [{\"name\": \"Bash\", \"input\": {}}]}");
+        assertThat(step.answers(question("go", "Bash", "Read"))).isTrue();
+        assertThat(step.answers(question("give me a title"))).isFalse();
     }
 
     @ParameterizedTest
@@ -53,7 +53,7 @@ class ScriptTest {
                 "{\"steps\":                                             | the script is not JSON",
                 "{} {}                                                   | goes on after its end"
             })
-    void aMistakeIsNamed(String script, String problem) {
+    void mistakeIsReported(String script, String problem) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Script.parse(script))
                 .withMessageContaining(problem);

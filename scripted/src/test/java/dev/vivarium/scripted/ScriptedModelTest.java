@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The two dialects over real HTTP: an answer says the same whole and streamed, and goes wrong as it was told to.
+/// Both dialects over real HTTP: complete and streamed responses are equal, and faults occur as scripted.
 class ScriptedModelTest {
     private static final String MESSAGES = "/v1/messages";
     private static final String COMPLETIONS = "/v1/chat/completions";
@@ -33,7 +33,7 @@ class ScriptedModelTest {
     private final HttpClient http = HttpClient.newHttpClient();
     private ScriptedModel model;
 
-    private void play(String script) {
+    private void start(String script) {
         model = ScriptedModel.start(Script.parse(script), 0);
     }
 
@@ -43,7 +43,7 @@ class ScriptedModelTest {
         http.close();
     }
 
-    private HttpResponse<String> ask(String path, String body) {
+    private HttpResponse<String> send(String path, String body) {
         try {
             return http.send(request(path, body), HttpResponse.BodyHandlers.ofString());
         } catch (IOException | InterruptedException e) {
@@ -58,14 +58,14 @@ class ScriptedModelTest {
                 .build();
     }
 
-    private static String question(boolean streamed, String messages) {
+    private static String requestBody(boolean streamed, String messages) {
         return """
                 {"model": "m", "stream": %s, "messages": [%s], "tools": [
                   {"name": "Bash", "function": {"name": "Bash"}}, {"name": "Read", "function": {"name": "Read"}}]}
                 """.formatted(streamed, messages);
     }
 
-    private static String said(String role, String text) {
+    private static String message(String role, String text) {
         return "{\"role\": \"%s\", \"content\": \"%s\"}".formatted(role, text);
     }
 
@@ -81,14 +81,14 @@ class ScriptedModelTest {
     }
 
     @Test
-    void aMessageStreamedSaysWhatTheWholeOneSays() {
-        play(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
-        Node whole =
-                Node.parse(ask(MESSAGES, question(false, said("user", "go"))).body());
-        HttpResponse<String> stream = ask(MESSAGES, question(true, said("user", "go")));
+    void streamedMessageEqualsTheCompleteOne() {
+        start(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
+        Node complete = Node.parse(
+                send(MESSAGES, requestBody(false, message("user", "go"))).body());
+        HttpResponse<String> stream = send(MESSAGES, requestBody(true, message("user", "go")));
         List<Node> events = events(stream.body());
         List<Node> deltas = events.stream().map(event -> event.get("delta")).toList();
-        List<Node> blocks = whole.get("content").items();
+        List<Node> blocks = complete.get("content").items();
         assertThat(stream.headers().firstValue("content-type")).contains("text/event-stream");
         assertThat(joined(deltas, "thinking"))
                 .isEqualTo(blocks.get(0).get("thinking").text());
@@ -100,17 +100,19 @@ class ScriptedModelTest {
         assertThat(events.getLast().get("type").text()).isEqualTo("message_stop");
         Node end = events.get(events.size() - 2);
         assertThat(end.get("delta").get("stop_reason").text()).isEqualTo("tool_use");
-        assertThat(end.get("usage").json()).isEqualTo(whole.get("usage").json());
-        assertThat(whole.get("usage").get("cache_read_input_tokens").integer()).contains(7L);
+        assertThat(end.get("usage").json()).isEqualTo(complete.get("usage").json());
+        assertThat(complete.get("usage").get("cache_read_input_tokens").integer())
+                .contains(7L);
     }
 
     @Test
-    void aCompletionStreamedSaysWhatTheWholeOneSays() {
-        play(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
-        Node whole =
-                Node.parse(ask(COMPLETIONS, question(false, said("user", "go"))).body());
-        String stream = ask(COMPLETIONS, question(true, said("user", "go"))).body();
-        Node message = whole.get("choices").items().getFirst().get("message");
+    void streamedCompletionEqualsTheCompleteOne() {
+        start(RICH.replace("{\"thinking\"", "{\"times\": 2, \"thinking\""));
+        Node complete = Node.parse(
+                send(COMPLETIONS, requestBody(false, message("user", "go"))).body());
+        String stream =
+                send(COMPLETIONS, requestBody(true, message("user", "go"))).body();
+        Node message = complete.get("choices").items().getFirst().get("message");
         List<Node> events = events(stream);
         List<Node> deltas = events.stream()
                 .flatMap(event -> event.get("choices").items().stream())
@@ -129,17 +131,17 @@ class ScriptedModelTest {
                         .map(call -> call.get("function").get("arguments").text())
                         .reduce("", String::concat));
         assertThat(events.getLast().get("usage").json())
-                .isEqualTo(whole.get("usage").json())
+                .isEqualTo(complete.get("usage").json())
                 .contains("\"total_tokens\":1050");
         assertThat(stream).endsWith("data: [DONE]\n\n");
     }
 
     @Test
-    void idsAreNeverUsedTwice() {
-        play(RICH.replace("{\"thinking\"", "{\"times\": 0, \"thinking\""));
+    void idsAreUnique() {
+        start(RICH.replace("{\"thinking\"", "{\"times\": 0, \"thinking\""));
         List<String> ids = Stream.of(1, 2, 3)
-                .map(i -> Node.parse(
-                        ask(MESSAGES, question(false, said("user", "go"))).body()))
+                .map(i -> Node.parse(send(MESSAGES, requestBody(false, message("user", "go")))
+                        .body()))
                 .flatMap(answer -> answer.get("content").items().stream())
                 .map(block -> block.get("id").text())
                 .filter(id -> !id.isEmpty())
@@ -149,37 +151,39 @@ class ScriptedModelTest {
 
     @ParameterizedTest
     @ValueSource(strings = {MESSAGES, COMPLETIONS})
-    void onlyWhatIsNewSinceTheModelSpokeDecides(String path) {
-        play("""
+    void onlyMessagesAfterTheLastResponseAreMatched(String path) {
+        start("""
                 {"steps": [{"name": "old", "when": {"contains": "first"}, "text": "old"},
                            {"name": "new", "when": {"contains": "second"}, "text": "new"}]}
                 """);
-        String talk = said("user", "first") + "," + said("assistant", "well") + "," + said("user", "second");
-        assertThat(ask(path, question(false, talk)).body()).contains("new");
+        String messages =
+                message("user", "first") + "," + message("assistant", "well") + "," + message("user", "second");
+        assertThat(send(path, requestBody(false, messages)).body()).contains("new");
         assertThat(model.asked()).extracting(ScriptedModel.Asked::step).containsExactly("new");
         assertThat(model.asked().getFirst().news()).isEqualTo("second");
     }
 
     @Test
-    void theResultOfAToolIsNewsToo() {
-        play("{\"steps\": [{\"times\": 2, \"when\": {\"contains\": \"42 files\"}, \"text\": \"counted\"}]}");
+    void toolResultIsMatched() {
+        start("{\"steps\": [{\"times\": 2, \"when\": {\"contains\": \"42 files\"}, \"text\": \"counted\"}]}");
         String result = """
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t",
                   "content": [{"type": "text", "text": "42 files"}]}]}
                 """;
-        assertThat(ask(MESSAGES, question(false, said("assistant", "x") + "," + result))
+        assertThat(send(MESSAGES, requestBody(false, message("assistant", "x") + "," + result))
                         .body())
                 .contains("counted");
-        assertThat(ask(COMPLETIONS, question(false, said("assistant", "x") + "," + said("tool", "42 files")))
+        assertThat(send(COMPLETIONS, requestBody(false, message("assistant", "x") + "," + message("tool", "42 files")))
                         .body())
                 .contains("counted");
     }
 
     @Test
-    void aStepIsPlayedAsOftenAsItSaysAndThenTheOtherwise() {
-        play("{\"steps\": [{\"times\": 2, \"text\": \"again\"}], \"otherwise\": {\"text\": \"enough\"}}");
+    void stepRunsItsNumberOfTimesThenTheFallback() {
+        start("{\"steps\": [{\"times\": 2, \"text\": \"again\"}], \"otherwise\": {\"text\": \"enough\"}}");
         List<String> answers = Stream.of(1, 2, 3)
-                .map(i -> ask(MESSAGES, question(false, said("user", "go"))).body())
+                .map(i -> send(MESSAGES, requestBody(false, message("user", "go")))
+                        .body())
                 .map(body -> Node.parse(body)
                         .get("content")
                         .items()
@@ -191,36 +195,38 @@ class ScriptedModelTest {
     }
 
     @Test
-    void anErrorHasTheShapeOfItsDialect() {
-        play("{\"steps\": [{\"times\": 0, \"fault\": {\"kind\": \"status\", \"status\": 529, \"retry_after\": 3}}]}");
-        HttpResponse<String> overloaded = ask(MESSAGES, question(true, said("user", "go")));
+    void errorHasTheFormatOfItsDialect() {
+        start("{\"steps\": [{\"times\": 0, \"fault\": {\"kind\": \"status\", \"status\": 529, \"retry_after\": 3}}]}");
+        HttpResponse<String> overloaded = send(MESSAGES, requestBody(true, message("user", "go")));
         assertThat(overloaded.statusCode()).isEqualTo(529);
         assertThat(overloaded.headers().firstValue("retry-after")).contains("3");
         assertThat(overloaded.body()).contains("overloaded_error");
-        assertThat(ask(COMPLETIONS, question(true, said("user", "go"))).body()).contains("\"code\":529");
+        assertThat(send(COMPLETIONS, requestBody(true, message("user", "go"))).body())
+                .contains("\"code\":529");
     }
 
     @Test
-    void garbageIsNoJson() {
-        play("{\"steps\": [{\"fault\": {\"kind\": \"garbage\"}}]}");
-        assertThat(ask(MESSAGES, question(false, said("user", "go"))).body()).startsWith("<html>");
+    void garbageFaultReturnsNoJson() {
+        start("{\"steps\": [{\"fault\": {\"kind\": \"garbage\"}}]}");
+        assertThat(send(MESSAGES, requestBody(false, message("user", "go"))).body())
+                .startsWith("<html>");
     }
 
     @Test
-    void aStreamThatIsCutHasABeginningAndNoEnd() {
-        play(
+    void cutStreamHasNoEnd() {
+        start(
                 "{\"steps\": [{\"text\": \"a text of several pieces, as long as that\", \"fault\": {\"kind\": \"cut\"}}]}");
-        assertThat(ask(MESSAGES, question(true, said("user", "go"))).body())
+        assertThat(send(MESSAGES, requestBody(true, message("user", "go"))).body())
                 .contains("message_start")
                 .doesNotContain("message_stop");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"hang", "close"})
-    void thereMayBeNoAnswerAtAll(String kind) {
-        play("{\"steps\": [{\"times\": 0, \"fault\": {\"kind\": \"%s\"}}]}".formatted(kind));
+    void hangAndCloseFaultsSendNoResponse(String kind) {
+        start("{\"steps\": [{\"times\": 0, \"fault\": {\"kind\": \"%s\"}}]}".formatted(kind));
         HttpRequest request = HttpRequest.newBuilder(
-                        request(MESSAGES, question(false, said("user", "go"))), (n, v) -> true)
+                        request(MESSAGES, requestBody(false, message("user", "go"))), (n, v) -> true)
                 .timeout(kind.equals("hang") ? Duration.ofMillis(300) : Duration.ofMinutes(2))
                 .build();
         assertThatExceptionOfType(IOException.class)
@@ -229,17 +235,17 @@ class ScriptedModelTest {
     }
 
     @Test
-    void aQuestionThatIsNoJsonIsRefused() {
-        play("{}");
-        HttpResponse<String> refused = ask(MESSAGES, "{\"messages\":");
+    void malformedRequestIsRejected() {
+        start("{}");
+        HttpResponse<String> refused = send(MESSAGES, "{\"messages\":");
         assertThat(refused.statusCode()).isEqualTo(400);
         assertThat(refused.body()).contains("invalid_request_error").contains("is not JSON");
     }
 
     @Test
-    void whatElseAgentsAskForIsThere() throws Exception {
-        play("{}");
-        assertThat(Node.parse(ask("/v1/messages/count_tokens", question(false, ""))
+    void otherRoutesOfAgentsAreServed() throws Exception {
+        start("{}");
+        assertThat(Node.parse(send("/v1/messages/count_tokens", requestBody(false, ""))
                                 .body())
                         .get("input_tokens")
                         .integer())
@@ -249,16 +255,17 @@ class ScriptedModelTest {
                 .build();
         assertThat(http.send(head, HttpResponse.BodyHandlers.discarding()).statusCode())
                 .isEqualTo(200);
-        assertThat(ask("/v1/nothing", "{}").statusCode()).isEqualTo(404);
+        assertThat(send("/v1/nothing", "{}").statusCode()).isEqualTo(404);
     }
 
     @Test
-    void anotherScriptCanBePlayed() throws Exception {
-        play("{\"steps\": [{\"times\": 0, \"text\": \"first\"}]}");
-        ask(MESSAGES, question(false, said("user", "go")));
+    void scriptCanBeReplaced() throws Exception {
+        start("{\"steps\": [{\"times\": 0, \"text\": \"first\"}]}");
+        send(MESSAGES, requestBody(false, message("user", "go")));
         assertThat(put("{\"steps\": [{\"text\": \"second\"}]}").statusCode()).isEqualTo(204);
         assertThat(model.asked()).isEmpty();
-        assertThat(ask(MESSAGES, question(false, said("user", "go"))).body()).contains("second");
+        assertThat(send(MESSAGES, requestBody(false, message("user", "go"))).body())
+                .contains("second");
         HttpResponse<String> refused = put("{\"steps\": 1, \"x\": 2}");
         assertThat(refused.statusCode()).isEqualTo(400);
         assertThat(refused.body()).contains("no field 'x'");
@@ -266,21 +273,21 @@ class ScriptedModelTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void anAnswerIsHeldUntilItIsReleased(boolean streamed) throws Exception {
-        play("{\"steps\": [{\"held\": true, \"text\": \"at last\"}]}");
+    void responseIsHeldUntilReleased(boolean streamed) throws Exception {
+        start("{\"steps\": [{\"held\": true, \"text\": \"at last\"}]}");
         CompletableFuture<HttpResponse<String>> answer = http.sendAsync(
-                request(MESSAGES, question(streamed, said("user", "go"))), HttpResponse.BodyHandlers.ofString());
+                request(MESSAGES, requestBody(streamed, message("user", "go"))), HttpResponse.BodyHandlers.ofString());
         await().until(() -> !model.asked().isEmpty());
         assertThat(answer).isNotDone();
-        assertThat(ask("/scripted/release", "").statusCode()).isEqualTo(204);
+        assertThat(send("/scripted/release", "").statusCode()).isEqualTo(204);
         assertThat(answer.get().body()).contains("at last");
     }
 
     @Test
-    void anotherScriptHoldsNothingOfTheOldOne() throws Exception {
-        play("{\"steps\": [{\"held\": true, \"text\": \"old\"}]}");
+    void replacingTheScriptReleasesHeldResponses() throws Exception {
+        start("{\"steps\": [{\"held\": true, \"text\": \"old\"}]}");
         CompletableFuture<HttpResponse<String>> answer = http.sendAsync(
-                request(MESSAGES, question(false, said("user", "go"))), HttpResponse.BodyHandlers.ofString());
+                request(MESSAGES, requestBody(false, message("user", "go"))), HttpResponse.BodyHandlers.ofString());
         await().until(() -> !model.asked().isEmpty());
         put("{\"steps\": [{\"text\": \"new\"}]}");
         assertThat(answer.get().body()).contains("old");
@@ -294,9 +301,9 @@ class ScriptedModelTest {
     }
 
     @Test
-    void whatWasAskedCanBeReadOverHttp() throws Exception {
-        play("{\"steps\": [{\"name\": \"greet\", \"text\": \"hi\"}]}");
-        ask(MESSAGES, question(false, said("user", "hello")));
+    void receivedRequestsAreListedOverHttp() throws Exception {
+        start("{\"steps\": [{\"name\": \"greet\", \"text\": \"hi\"}]}");
+        send(MESSAGES, requestBody(false, message("user", "hello")));
         HttpRequest request = HttpRequest.newBuilder(URI.create(model.uri() + "/scripted/asked"))
                 .build();
         Node journal = Node.parse(

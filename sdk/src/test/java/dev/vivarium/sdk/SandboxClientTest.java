@@ -8,21 +8,21 @@ import org.junit.jupiter.api.Test;
 
 class SandboxClientTest {
     @Test
-    void withoutTheLocalModuleTheClientSaysWhatToAdd() {
+    void missingLocalModuleIsReportedWithItsName() {
         assertThatThrownBy(SandboxClient::local)
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("add dev.vivarium:vivarium-sdk-local to run sandboxes in this process");
     }
 
     @Test
-    void anAddressThatIsNoneIsRefusedAtOnce() {
+    void invalidAddressIsRejected() {
         assertThatThrownBy(() -> SandboxClient.remote(URI.create("localhost:8000"), "e2b_x"))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("must be an address like http://127.0.0.1:8000");
     }
 
     @Test
-    void aKeyWithALineBreakIsRefusedAtOnce() {
+    void keyWithALineBreakIsRejected() {
         assertThatThrownBy(() -> SandboxClient.remote(URI.create("http://127.0.0.1:1"), "e2b_x\nX-Evil: 1"))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("must be one word");

@@ -8,18 +8,18 @@ import org.junit.jupiter.api.Test;
 
 class ShellTest {
     @Test
-    void bashReadsTheSameWordsBack() throws Exception {
+    void bashParsesTheQuotedWords() throws Exception {
         var words =
                 List.of("", "plain", "two words", "it's", "$HOME", "`id`", "a\nb", "*", "\\", "\"", "~", "grüße", "-n");
 
         var bash = new ProcessBuilder("bash", "-c", "printf '%s\\0' " + Shell.quote(words)).start();
-        String said = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-        assertThat(List.of(said.split("\0", -1)).subList(0, words.size())).isEqualTo(words);
+        assertThat(List.of(output.split("\0", -1)).subList(0, words.size())).isEqualTo(words);
     }
 
     @Test
-    void aPlainWordStaysAsItIs() {
+    void plainWordsStayUnquoted() {
         assertThat(Shell.quote(List.of("ls", "-l", "/workspace/a.txt"))).isEqualTo("ls -l /workspace/a.txt");
     }
 }

@@ -9,17 +9,17 @@ import org.junit.jupiter.api.Test;
 
 class FatalErrorsTest {
     @Test
-    void aVitalThreadThatEndsTakesTheProcessWithItAndSaysWhy() throws Exception {
+    void endedVitalThreadStopsTheProcessWithAReason() throws Exception {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var process = new ProcessBuilder(
                         java, "-cp", System.getProperty("java.class.path"), BrokenServer.class.getName())
                 .start();
-        String said = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).isEqualTo(FatalErrors.THREAD_ENDED);
-        assertThat(said).contains("the vital thread heart has ended").contains("as the test wants it");
+        assertThat(output).contains("the vital thread heart has ended").contains("as the test wants it");
     }
 
-    /// A program that waits for ever, with a vital thread that always fails.
+    /// Program that never exits, with a vital thread that always fails.
     static final class BrokenServer {
         private BrokenServer() {}
 

@@ -32,7 +32,7 @@ class MaintenanceTest {
     private Path directory;
 
     @Test
-    void whatIsLeftOfASandboxThatNobodyRemembersGoesWithItsTime() {
+    void expiredEventsAndMessagesOfAnUnknownSandboxAreDeleted() {
         var config = new LogConfig(LogConfig.Format.TEXT, new Retention(Duration.ofMillis(200), 1_000_000));
         try (var db = Db.sqlite(directory.resolve("db"));
                 var log = new EventLog(db, CLOCK, new EventBodyJson())) {

@@ -37,7 +37,7 @@ class PurgeCommandTest {
     private final List<String> removed = new ArrayList<>();
 
     @Test
-    void whatAServerLeftRunningIsEndedAndItsThreadIsFree() {
+    void purgeEndsRunningSandboxesAndFreesTheirThreads() {
         SandboxId id;
         try (var server = start()) {
             var sandbox = server.sandboxes()
@@ -57,7 +57,7 @@ class PurgeCommandTest {
     }
 
     @Test
-    void snapshotsGoToo() {
+    void purgeDeletesSnapshots() {
         try (var server = start()) {
             var sandbox = server.sandboxes()
                     .open(NewSandbox.of(new UserId("alice"), THREAD))
@@ -75,9 +75,9 @@ class PurgeCommandTest {
     }
 
     @Test
-    void aHomeWhoseStoreIsLostIsPurgedWithItsOrphans() throws IOException {
+    void purgeWorksWithoutTheStoreAndDeletesOrphans() throws IOException {
         SandboxId first = leaveSandbox();
-        forget(first);
+        deleteRow(first);
         try (var _ = start()) {
             await().until(() -> Files.exists(home.resolve("orphans/" + first + ".since")));
         }
@@ -92,7 +92,7 @@ class PurgeCommandTest {
     }
 
     @Test
-    void theRowsOfAnotherServersStoreAreLeftAlone() throws IOException {
+    void purgeKeepsTheRowsOfAnotherServer() throws IOException {
         SandboxId theirs = leaveSandbox();
         Path store = Files.move(home.resolve("vivarium.db"), home.resolve("theirs"));
         purge();
@@ -114,14 +114,14 @@ class PurgeCommandTest {
         }
     }
 
-    private void forget(SandboxId id) {
+    private void deleteRow(SandboxId id) {
         try (var db = Db.sqlite(home.resolve("vivarium.db"))) {
             db.write(sql -> sql.update("delete from sandboxes where id = ?", id.value()));
         }
     }
 
     @Test
-    void aHomeWhoseServerRunsIsLeftAlone() {
+    void purgeRefusesAHomeInUse() {
         try (var _ = HomeLock.claim(home);
                 var server = start()) {
             var sandbox = server.sandboxes()
@@ -140,7 +140,7 @@ class PurgeCommandTest {
     }
 
     @Test
-    void purgingTwiceOrAHomeThatIsNotThereIsFine() {
+    void purgeOfAnEmptyOrMissingHomeSucceeds() {
         purge();
         purge();
         new PurgeCommand(InstantSource.system(), removed::add)

@@ -15,15 +15,15 @@ final class WorkerProgramTest {
     Path directory;
 
     @Test
-    void theHostsPythonStartsItWithNothingElseInstalled() throws Exception {
+    void workerStartsWithThePlainPythonOfTheHost() throws Exception {
         var file = Files.write(directory.resolve(WorkerProgram.NAME), WorkerProgram.read());
         var builder = new ProcessBuilder("/usr/bin/python3", "-I", file.toString(), "command", "--", "true")
                 .redirectErrorStream(true);
         builder.environment().clear();
         var process = builder.start();
-        var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-        assertThat(process.waitFor()).as(said).isEqualTo(MISCONFIGURED);
-        assertThat(said).contains("BACKEND_URL is not set");
+        assertThat(process.waitFor()).as(output).isEqualTo(MISCONFIGURED);
+        assertThat(output).contains("BACKEND_URL is not set");
     }
 }

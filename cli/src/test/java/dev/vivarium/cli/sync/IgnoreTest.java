@@ -28,19 +28,19 @@ class IgnoreTest {
         "a.c, abc, false",
         "\\#x, #x, true"
     })
-    void rulesReadAsGitReadsThem(String rule, String path, boolean covered) {
+    void rulesMatchLikeGitignore(String rule, String path, boolean covered) {
         assertThat(Ignore.of(List.of(rule)).covers(path)).isEqualTo(covered);
     }
 
     @Test
-    void theLastRuleThatMatchesDecides() {
+    void lastMatchingRuleDecides() {
         var ignore = Ignore.of(List.of("# all logs but one", "*.log", "!keep.log"));
         assertThat(ignore.covers("keep.log")).isFalse();
         assertThat(ignore.covers("other.log")).isTrue();
     }
 
     @Test
-    void historiesAndCachesAreNeverCarried() {
+    void versionControlAndCachesAreAlwaysIgnored() {
         var ignore = Ignore.of(List.of());
         assertThat(List.of(".git/config", "web/node_modules/a/b.js", "x/__pycache__/y.pyc", ".viv-sync-123"))
                 .allMatch(ignore::covers);

@@ -23,18 +23,18 @@ class NamesTest {
                 "a/CON",
                 "x/"
             })
-    void hostileNamesAreRefused(String name) {
+    void unsafeNamesAreRejected(String name) {
         assertThat(Names.refused(List.of(name))).containsKey(name);
     }
 
     @Test
-    void namesThatDifferInCaseOnlyAreRefusedTogether() {
+    void namesThatDifferOnlyInCaseAreRejected() {
         assertThat(Names.refused(List.of("Makefile", "makefile", "other"))).containsOnlyKeys("Makefile", "makefile");
         assertThat(Names.refused(List.of("caf\u00e9", "cafe\u0301"))).hasSize(2);
     }
 
     @Test
-    void ordinaryNamesAreNot() {
+    void ordinaryNamesAreAccepted() {
         assertThat(Names.refused(List.of("a", ".env", "..a", "deep/in/the tree/ü.txt", "a:b")))
                 .isEmpty();
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The table in [Plan], and what holds for every combination of states there is.
+/// The table in [Plan], and invariants of every combination of states.
 class PlanTest {
     private static final List<Optional<Version>> STATES = List.of(
             Optional.empty(),
@@ -21,7 +21,7 @@ class PlanTest {
             Optional.of(new Version("bb", false)),
             Optional.of(new Version("aa", true)));
 
-    /// `-` is no file.
+    /// `-` stands for no file.
     @ParameterizedTest
     @CsvSource({
         "a, b, a, UPLOAD",
@@ -38,13 +38,13 @@ class PlanTest {
         "-, a, a, RECORD",
         "-, a, b, CONFLICT"
     })
-    void bothWays(String base, String here, String there, Kind expected) {
+    void planFollowsTheTable(String base, String here, String there, Kind expected) {
         assertThat(kinds(Direction.BOTH, Prefer.NEITHER, state(base), state(here), state(there)))
                 .containsExactly(expected);
     }
 
     @Test
-    void whatIsAsItWasIsLeftAlone() {
+    void unchangedFilesNeedNoAction() {
         for (var state : STATES) {
             assertThat(kinds(Direction.BOTH, Prefer.NEITHER, state, state, state))
                     .isEmpty();
@@ -52,7 +52,7 @@ class PlanTest {
     }
 
     @Test
-    void nothingThatOneSideAloneHasIsEverOverwrittenOrDeleted() {
+    void changedFilesAreNeverOverwrittenOrDeleted() {
         everyCombination((base, here, there) -> {
             for (Kind kind : kinds(Direction.BOTH, Prefer.NEITHER, base, here, there)) {
                 boolean losesThere = kind == Kind.UPLOAD || kind == Kind.DELETE_REMOTE;
@@ -65,7 +65,7 @@ class PlanTest {
     }
 
     @Test
-    void oneWayTheOtherSideIsNotTouched() {
+    void oneWaySyncChangesOneSideOnly() {
         everyCombination((base, here, there) -> {
             for (Prefer prefer : Prefer.values()) {
                 assertThat(kinds(Direction.PUSH, prefer, base, here, there))
@@ -77,7 +77,7 @@ class PlanTest {
     }
 
     @Test
-    void whoPrefersASideHasNoConflicts() {
+    void preferredSideHasNoConflicts() {
         everyCombination((base, here, there) -> {
             assertThat(kinds(Direction.BOTH, Prefer.LOCAL, base, here, there)).doesNotContain(Kind.CONFLICT);
             assertThat(kinds(Direction.BOTH, Prefer.REMOTE, base, here, there)).doesNotContain(Kind.CONFLICT);
@@ -85,7 +85,7 @@ class PlanTest {
     }
 
     @Test
-    void deletesNeedAWord() {
+    void deletesAreSkippedUnlessRequested() {
         var plan = new Plan(Direction.PUSH, Deletes.LEFT, Prefer.NEITHER);
         var a = Map.of("f", new Version("aa", false));
         assertThat(plan.changes(a, Map.of(), a)).extracting(Change::kind).containsExactly(Kind.SKIP);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A real directory against another side in memory; what the data plane adds is tested against a server.
+/// A real directory synchronised with an in-memory side. Tests with a server cover the data plane.
 class SyncTest {
     private static final List<String> NAMES = List.of("a.txt", "b", "sub/c.txt", "sub/deep/d");
 
@@ -46,7 +46,7 @@ class SyncTest {
     }
 
     @Test
-    void filesGoBothWaysAndDeletesFollow() throws IOException {
+    void filesAndDeletesAreCopiedBothWays() throws IOException {
         write("mine.txt", "1");
         there.put("sub/theirs.txt", "2");
         round();
@@ -62,7 +62,7 @@ class SyncTest {
     }
 
     @Test
-    void aConflictKeepsBothUntilTheCopyIsRemoved() throws IOException {
+    void conflictKeepsBothVersionsUntilTheCopyIsRemoved() throws IOException {
         write("f.txt", "base");
         round();
         write("f.txt", "mine");
@@ -83,7 +83,7 @@ class SyncTest {
     }
 
     @Test
-    void theExecutableBitIsPartOfAFile() throws IOException {
+    void executableBitIsCopied() throws IOException {
         Path script = write("run.sh", "#!/bin/sh");
         assertThat(script.toFile().setExecutable(true)).isTrue();
         round();
@@ -91,7 +91,7 @@ class SyncTest {
     }
 
     @Test
-    void hostileNamesAndLinksOfTheOtherSideChangeNothingHere() throws IOException {
+    void unsafeRemoteNamesAreSkipped() throws IOException {
         Path outside = Files.createDirectory(scratch.resolve("outside"));
         Files.createSymbolicLink(root.resolve("link"), outside);
         for (String name : List.of("../escaped", "/absolute", "link/through", "A", "a")) {
@@ -106,7 +106,7 @@ class SyncTest {
     }
 
     @Test
-    void aFileThatChangesWhileItIsReadIsReadAgain() throws IOException {
+    void fileThatChangesDuringTheReadIsReadAgain() throws IOException {
         there.put("f", "one");
         there.onOpen = () -> there.put("f", "two!");
         round();
@@ -116,7 +116,7 @@ class SyncTest {
     }
 
     @Test
-    void whoeverIsFasterIsNotOverwritten() throws IOException {
+    void concurrentRemoteWriteIsNotOverwritten() throws IOException {
         write("f", "base");
         round();
         write("f", "mine");
@@ -129,7 +129,7 @@ class SyncTest {
     }
 
     @Test
-    void pushLeavesThisSideAndPullTheOther() throws IOException {
+    void pushAndPullChangeOneSideOnly() throws IOException {
         write("mine", "1");
         there.put("theirs", "2");
         sync = sync(Direction.PUSH);
@@ -143,7 +143,7 @@ class SyncTest {
     }
 
     @Test
-    void ignoredFilesAreNeitherCarriedNorDeleted() throws IOException {
+    void ignoredFilesAreNeitherCopiedNorDeleted() throws IOException {
         write("node_modules/x", "1");
         there.put(".git/config", "2");
         round();
@@ -151,10 +151,10 @@ class SyncTest {
         assertThat(here()).isEqualTo(Map.of("node_modules/x", "1"));
     }
 
-    /// Whatever happens on both sides, nothing that was written and not replaced by its own side is lost.
+    /// Random changes on both sides: sync loses no content that its own side did not replace.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-    void nothingIsLostAndBothSidesBecomeAlike(long seed) throws IOException {
+    void syncLosesNothingAndConverges(long seed) throws IOException {
         var random = new Random(seed);
         for (int round = 0; round < 15; round++) {
             var written = new TreeSet<String>();
@@ -230,7 +230,7 @@ class SyncTest {
         return texts;
     }
 
-    /// The other side, in memory.
+    /// In-memory side.
     private static final class Bucket implements Side {
         private final Map<String, Item> files = new HashMap<>();
         private Runnable onOpen = () -> {};

@@ -11,7 +11,7 @@ class EscapesTest {
     private Order order = Order.NONE;
 
     @Test
-    void aTildeAtTheBeginningOfALineIsForUs() {
+    void tildeAtTheStartOfALineIsAnEscape() {
         assertThat(typed("~.")).isEmpty();
         assertThat(order).isEqualTo(Order.QUIT);
         assertThat(typed("ls\r~d")).isEqualTo("ls\r");
@@ -19,20 +19,20 @@ class EscapesTest {
     }
 
     @Test
-    void elsewhereItIsAKeyLikeAnyOther() {
+    void tildeInsideALineIsOrdinaryInput() {
         assertThat(typed("cd ~.\r")).isEqualTo("cd ~.\r");
         assertThat(order).isEqualTo(Order.NONE);
     }
 
     @Test
-    void twoOfThemAreOneAndOthersKeepTheirs() {
+    void doubleTildeIsOneAndUnknownEscapesAreKept() {
         assertThat(typed("~~.")).isEqualTo("~.");
         assertThat(typed("\r~/bin")).isEqualTo("\r~/bin");
         assertThat(order).isEqualTo(Order.NONE);
     }
 
     @Test
-    void theKeysMayComeOneByOneAndHelpLeavesALineStart() {
+    void escapeMayArriveInPiecesAndHelpKeepsTheLineStart() {
         assertThat(typed("~")).isEmpty();
         assertThat(typed("?")).isEmpty();
         assertThat(order).isEqualTo(Order.HELP);
@@ -41,7 +41,7 @@ class EscapesTest {
     }
 
     @Test
-    void whoDoesNotWantThemHasNone() {
+    void escapesCanBeDisabled() {
         escapes = new Escapes(false);
         assertThat(typed("~.")).isEqualTo("~.");
         assertThat(order).isEqualTo(Order.NONE);

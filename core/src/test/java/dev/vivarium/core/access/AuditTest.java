@@ -40,7 +40,7 @@ class AuditTest {
     }
 
     @Test
-    void anEntryComesBackAsItWent() {
+    void entryIsReadBackUnchanged() {
         var entry = AuditEntry.of(NOW, AuditEntry.Kind.ISSUED, 200, "POST /x")
                 .by(new Principal.User(new UserId("anna")))
                 .on(new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa"), THREAD)
@@ -53,7 +53,7 @@ class AuditTest {
     }
 
     @Test
-    void whoeverReadsSeesEverythingInOrderWithoutGaps() {
+    void pagesListEntriesInOrderWithoutGaps() {
         for (int i = 0; i < 2500; i++) {
             audit.record(used(i));
         }
@@ -68,7 +68,7 @@ class AuditTest {
     }
 
     @Test
-    void theNumbersGoOnAfterARestart() {
+    void numbersContinueAfterARestart() {
         audit.record(used(1));
         audit.close();
         audit = new Audit(db, 1_000_000);
@@ -78,7 +78,7 @@ class AuditTest {
     }
 
     @Test
-    void aThreadSeesItsOwnEntriesOnly() {
+    void threadFilterListsOnlyEntriesOfTheThread() {
         audit.record(used(1).onThread(THREAD));
         audit.record(used(2).onThread(new ThreadId("another")));
 
@@ -86,7 +86,7 @@ class AuditTest {
     }
 
     @Test
-    void whatComesAfterTheEndIsCountedAsLost() {
+    void entryAfterCloseIsCountedAsDropped() {
         audit.close();
         audit.record(used(1));
 
@@ -94,7 +94,7 @@ class AuditTest {
     }
 
     @Test
-    void entriesAreKeptWhileTheStoreFailsAndStoredAfterwards() {
+    void entriesAreBufferedWhileTheStoreFails() {
         int ignored = db.write(sql -> sql.update(
                 "create trigger broken before insert on audit begin select raise(abort, 'broken by the test'); end"));
         audit.record(used(1));

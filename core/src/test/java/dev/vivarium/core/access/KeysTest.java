@@ -40,7 +40,7 @@ class KeysTest {
     }
 
     @Test
-    void theFirstStartWritesAnAdminKeyForItsOwnUserAlone() throws IOException {
+    void firstStartWritesAnAdminKeyThatOnlyTheOwnerCanRead() throws IOException {
         Path file = home.resolve("credentials");
 
         assertThat(Files.readString(file)).matches("e2b_[0-9a-f]{40}\n");
@@ -50,7 +50,7 @@ class KeysTest {
     }
 
     @Test
-    void theNextStartKeepsTheKey() throws IOException {
+    void nextStartKeepsTheAdminKey() throws IOException {
         String first = adminKey();
 
         keys(Optional.empty());
@@ -59,7 +59,7 @@ class KeysTest {
     }
 
     @Test
-    void aKeyThatOthersCouldReadIsTakenFromThem() throws IOException {
+    void startRemovesReadPermissionOfOthersFromTheKeyFile() throws IOException {
         Files.setPosixFilePermissions(home.resolve("credentials"), PosixFilePermissions.fromString("rw-r--r--"));
 
         keys(Optional.empty());
@@ -68,7 +68,7 @@ class KeysTest {
     }
 
     @Test
-    void theOperatorsKeyWins() throws IOException {
+    void configuredKeyReplacesTheGeneratedKey() throws IOException {
         var chosen = keys(Optional.of("correct-horse-battery"));
 
         assertThat(chosen.authenticate("correct-horse-battery")).isEqualTo(new Principal.Admin());
@@ -76,12 +76,12 @@ class KeysTest {
     }
 
     @Test
-    void aShortConfiguredKeyIsRefused() {
+    void shortConfiguredKeyIsRejected() {
         assertThatThrownBy(() -> keys(Optional.of("changeme"))).hasMessageStartingWith("api-key must be");
     }
 
     @Test
-    void anIssuedKeyOpensTheServerForItsUser() {
+    void issuedKeyAuthenticatesItsUser() {
         var issued = keys.issue(ANNA);
 
         assertThat(issued.key()).matches("e2b_[0-9a-f]{40}");
@@ -90,7 +90,7 @@ class KeysTest {
     }
 
     @Test
-    void neitherTheStoreNorTheLogSeesAnIssuedKey() throws IOException {
+    void issuedKeyIsNeitherStoredNorPrinted() throws IOException {
         var issued = keys.issue(ANNA);
         db.close();
 
@@ -104,7 +104,7 @@ class KeysTest {
     }
 
     @Test
-    void aRevokedKeyOpensNothingAtOnce() {
+    void revokedKeyIsRejectedImmediately() {
         var issued = keys.issue(ANNA);
         keys.authenticate(issued.key());
 
@@ -115,7 +115,7 @@ class KeysTest {
     }
 
     @Test
-    void anUnknownKeyIsRefused() {
+    void unknownKeyIsRejected() {
         assertRefused(keys, "");
         assertRefused(keys, "e2b_" + "0".repeat(40));
         assertRefused(keys, "x".repeat(100_000));

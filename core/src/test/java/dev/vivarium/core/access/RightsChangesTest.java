@@ -11,11 +11,11 @@ import org.junit.jupiter.api.Test;
 
 class RightsChangesTest extends TokensFixture {
     @Test
-    void everyLossOfATokenIsPublished() {
+    void everyTokenRevocationIsPublished() {
         var published = published(tokens.changes());
         var issued = issue("shell");
 
-        tokens.replace(issued.grant(), wanted("shell"));
+        tokens.replace(issued.grant(), request("shell"));
         tokens.revoke(BOX, issued.grant().jti());
         tokens.rotate(BOX);
         tokens.forget(BOX);
@@ -24,7 +24,7 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void everyLossOfAKeyOrSessionIsPublished() {
+    void everyKeyRevocationAndSessionEndIsPublished() {
         var keys = Keys.open(db, home, Optional.empty(), clock);
         var sessions = new BrowserSessions(db, keys, clock);
         var published = published(keys.changes());
@@ -39,7 +39,7 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void everyChangeOfAnInvitationIsPublished() {
+    void everyMembershipChangeIsPublished() {
         var members = new Members(db, clock);
         var published = published(members.changes());
 
@@ -52,13 +52,13 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void aReplacedTokenEndsSoonAndItsSuccessorStandsForIt() {
+    void replacedTokenExpiresEarlyAndNamesItsSuccessor() {
         var first = issue("shell").grant();
         assertThat(tokens.end(first)).isEqualTo(first.expires());
         assertThat(tokens.successor(first)).isEmpty();
 
-        var second = tokens.replace(first, wanted("shell")).grant();
-        var third = tokens.replace(second, wanted("shell")).grant();
+        var second = tokens.replace(first, request("shell")).grant();
+        var third = tokens.replace(second, request("shell")).grant();
 
         assertThat(tokens.end(first)).isBefore(first.expires());
         assertThat(tokens.successor(first)).contains(third);
@@ -67,14 +67,14 @@ class RightsChangesTest extends TokensFixture {
     }
 
     @Test
-    void aSuccessorThatExpiredOrLostItsKeyStandsForNothing() {
+    void expiredOrRotatedSuccessorIsNotReturned() {
         var first = issue("shell").grant();
-        tokens.replace(first, wanted("shell"));
-        pass(Duration.ofMinutes(16));
+        tokens.replace(first, request("shell"));
+        advance(Duration.ofMinutes(16));
         assertThat(tokens.successor(first)).isEmpty();
 
         var other = issue("shell").grant();
-        tokens.replace(other, wanted("shell"));
+        tokens.replace(other, request("shell"));
         tokens.rotate(BOX);
         assertThat(tokens.successor(other)).isEmpty();
     }

@@ -14,7 +14,7 @@ class ScopesTest {
         "fs:rw, fs:ro, true", "fs:ro, fs:rw, false", "shell, shell:ro, true", "shell:ro, shell, false",
         "process, shell, false", "shell, process, false", "fs:rw, snapshot, false", "snapshot, snapshot, true"
     })
-    void theStrongerCoversTheWeakerAndNothingElse(String held, String wanted, boolean allowed) {
+    void strongerScopeCoversOnlyItsWeakerScope(String held, String wanted, boolean allowed) {
         assertThat(Scopes.parse(held).allows(Scope.of(wanted))).isEqualTo(allowed);
     }
 
@@ -26,19 +26,19 @@ class ScopesTest {
         "shell, fs:rw, ''",
         "fs:rw shell shell:ro process snapshot fs:ro, fs:rw shell process snapshot, fs:rw shell process snapshot"
     })
-    void narrowingLeavesWhatBothAllow(String one, String other, String both) {
+    void narrowingReturnsTheIntersection(String one, String other, String both) {
         assertThat(Scopes.parse(one).narrow(Scopes.parse(other)).text()).isEqualTo(both);
         assertThat(Scopes.parse(other).narrow(Scopes.parse(one)).text()).isEqualTo(both);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"fs", "FS:RW", "fs:rw  shell", " fs:rw", "root", "*"})
-    void whatIsNoScopeIsRefused(String text) {
+    void unknownScopeIsRejected(String text) {
         assertThatThrownBy(() -> Scopes.parse(text)).hasMessageStartingWith("scopes must be of fs:ro, fs:rw");
     }
 
     @Test
-    void namesComeInOneOrder() {
+    void namesAreSorted() {
         assertThat(Scopes.parse("process fs:rw").names()).containsExactly("fs:rw", "process");
         assertThat(Scopes.NONE.text()).isEmpty();
         assertThat(Scopes.parse("")).isEqualTo(Scopes.NONE);

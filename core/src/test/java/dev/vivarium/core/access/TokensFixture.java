@@ -58,14 +58,14 @@ abstract class TokensFixture {
         db.close();
     }
 
-    void refused(String token) {
+    void assertRejected(String token) {
         assertThatThrownBy(() -> tokens.verify(token))
                 .isInstanceOfSatisfying(
                         SandboxException.class,
                         e -> assertThat(e.failure()).isInstanceOf(Failure.NotAuthenticated.class));
     }
 
-    void pass(Duration some) {
+    void advance(Duration some) {
         time.updateAndGet(now -> now.plus(some));
     }
 
@@ -88,10 +88,10 @@ abstract class TokensFixture {
     }
 
     IssuedToken issue(String scopes) {
-        return tokens.issue(wanted(scopes));
+        return tokens.issue(request(scopes));
     }
 
-    static TokenRequest wanted(String scopes) {
+    static TokenRequest request(String scopes) {
         return new TokenRequest(
                 ANNA, Grant.Standing.OWNER, BOX, THREAD, Scopes.parse(scopes), TokenRequest.MAX_TTL, List.of());
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TokensTest extends TokensFixture {
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aTokenSaysWhatItWasGivenFor(Tokens.Mode mode) {
+    void verifiedTokenReturnsItsGrant(Tokens.Mode mode) {
         reopen(mode);
         var issued = issue("fs:rw shell");
 
@@ -46,7 +46,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void theClaimsAreThoseOfTheProtocol() throws Exception {
+    void jwtContainsTheDocumentedClaims() throws Exception {
         var claims = SignedJWT.parse(issue("fs:rw").token()).getJWTClaimsSet();
 
         assertThat(claims.getClaims())
@@ -57,37 +57,37 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aTokenEndsOnTimeAndIsGoodForARefreshALittleLonger(Tokens.Mode mode) {
+    void tokenExpiresOnTimeAndCanBeRefreshedForThirtySeconds(Tokens.Mode mode) {
         reopen(mode);
         String token = issue("fs:ro").token();
-        pass(Duration.ofSeconds(899));
+        advance(Duration.ofSeconds(899));
         tokens.verify(token);
 
-        pass(Duration.ofSeconds(1));
-        refused(token);
+        advance(Duration.ofSeconds(1));
+        assertRejected(token);
         tokens.verifyForRefresh(token);
 
-        pass(Duration.ofSeconds(30));
+        advance(Duration.ofSeconds(30));
         assertThatThrownBy(() -> tokens.verifyForRefresh(token)).hasMessageContaining("expired");
     }
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aRevokedTokenIsDeadAtOnceAndAfterARestart(Tokens.Mode mode) {
+    void revokedTokenIsRejectedImmediatelyAndAfterARestart(Tokens.Mode mode) {
         reopen(mode);
-        var dead = issue("fs:ro");
-        var alive = issue("fs:ro");
+        var revoked = issue("fs:ro");
+        var valid = issue("fs:ro");
 
-        tokens.revoke(BOX, dead.grant().jti());
-        refused(dead.token());
+        tokens.revoke(BOX, revoked.grant().jti());
+        assertRejected(revoked.token());
         reopen(mode);
 
-        refused(dead.token());
-        tokens.verify(alive.token());
+        assertRejected(revoked.token());
+        tokens.verify(valid.token());
     }
 
     @Test
-    void nobodyRevokesATokenOfAnotherSandbox() {
+    void revokingDoesNotAffectTokensOfAnotherSandbox() {
         var issued = issue("fs:ro");
 
         tokens.revoke(OTHER, issued.grant().jti());
@@ -96,7 +96,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void whatWasNarrowedFromATokenDiesWithIt() {
+    void revokingATokenRevokesItsNarrowedTokens() {
         var parent = issue("fs:rw");
         var child = tokens.issue(new TokenRequest(
                 ANNA,
@@ -110,12 +110,12 @@ class TokensTest extends TokensFixture {
 
         tokens.revoke(BOX, parent.grant().jti());
 
-        refused(child.token());
+        assertRejected(child.token());
     }
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aReplacedTokenGoesOnForHalfAMinute(Tokens.Mode mode) {
+    void replacedTokenIsValidForThirtySeconds(Tokens.Mode mode) {
         reopen(mode);
         var old = issue("fs:rw");
         var child = tokens.issue(new TokenRequest(
@@ -126,13 +126,13 @@ class TokensTest extends TokensFixture {
                 Scopes.parse("fs:ro"),
                 TokenRequest.MAX_TTL,
                 List.of(old.grant().jti())));
-        var next = tokens.replace(old.grant(), wanted("fs:rw"));
+        var next = tokens.replace(old.grant(), request("fs:rw"));
 
-        pass(Duration.ofSeconds(29));
+        advance(Duration.ofSeconds(29));
         tokens.verify(old.token());
-        pass(Duration.ofSeconds(1));
+        advance(Duration.ofSeconds(1));
 
-        refused(old.token());
+        assertRejected(old.token());
         tokens.verify(next.token());
         tokens.verify(child.token());
     }
@@ -140,7 +140,7 @@ class TokensTest extends TokensFixture {
     /// The store forgets a refreshed token when it would have expired. A token narrowed from it and refreshed since
     /// may live longer.
     @Test
-    void aTokenThatWasReplacedAndThenRevokedStaysRevokedAfterARestart() {
+    void replacedAndRevokedTokenStaysRevokedAfterARestart() {
         var parent = issue("fs:rw").grant();
         var child = new Grant(
                 ANNA,
@@ -155,9 +155,9 @@ class TokensTest extends TokensFixture {
         var revocations = new Revocations(db, clock);
         revocations.retire(parent, child, Duration.ofSeconds(30));
         revocations.retire(issue("fs:ro").grant(), child, Duration.ofSeconds(30));
-        pass(Duration.ofMinutes(14));
+        advance(Duration.ofMinutes(14));
         revocations.revoke(BOX, parent.jti());
-        pass(Duration.ofMinutes(2));
+        advance(Duration.ofMinutes(2));
         revocations.prune();
 
         assertThat(new Revocations(db, clock).isDead(child, time.get())).isTrue();
@@ -165,7 +165,7 @@ class TokensTest extends TokensFixture {
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void aRotationEndsEveryTokenOfThatSandboxOnly(Tokens.Mode mode) {
+    void rotationRevokesTheTokensOfOneSandboxOnly(Tokens.Mode mode) {
         reopen(mode);
         var mine = issue("fs:ro");
         // A verified token is cached. The rotation must remove it from the cache.
@@ -175,30 +175,30 @@ class TokensTest extends TokensFixture {
 
         tokens.rotate(BOX);
 
-        refused(mine.token());
+        assertRejected(mine.token());
         tokens.verify(others.token());
         tokens.verify(issue("fs:ro").token());
         reopen(mode);
-        refused(mine.token());
+        assertRejected(mine.token());
     }
 
     @ParameterizedTest
     @EnumSource(Tokens.Mode.class)
-    void theTokensOfASandboxEndWithIt(Tokens.Mode mode) {
+    void deletingASandboxRevokesItsTokens(Tokens.Mode mode) {
         reopen(mode);
         var issued = issue("fs:ro");
         tokens.verify(issued.token());
 
         tokens.forget(BOX);
 
-        refused(issued.token());
+        assertRejected(issued.token());
         assertThat(db.<List<String>>read(
                         sql -> sql.list("select sandbox_id from signing_keys", row -> row.getString(1))))
                 .isEmpty();
     }
 
     @Test
-    void tokensOutliveARestart() {
+    void tokensSurviveARestart() {
         String token = issue("fs:ro").token();
 
         reopen(Tokens.Mode.JWT);
@@ -207,7 +207,7 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void keysAreSealedAndTheMasterKeyIsForItsOwnUserAlone() throws Exception {
+    void signingKeysAreEncryptedAndOnlyTheOwnerCanReadTheMasterKey() throws Exception {
         issue("fs:ro");
         byte[] key = keys().find(BOX).orElseThrow().bytes();
 
@@ -224,19 +224,19 @@ class TokensTest extends TokensFixture {
     }
 
     @Test
-    void aKeyThatDoesNotOpenEndsItsTokensAndNothingElse() throws Exception {
+    void undecryptableSigningKeyInvalidatesOnlyItsTokens() throws Exception {
         String token = issue("fs:ro").token();
         Files.writeString(home.resolve("master.key"), "ab".repeat(32) + "\n");
 
         reopen(Tokens.Mode.JWT);
 
-        refused(token);
+        assertRejected(token);
         tokens.verify(issue("fs:ro").token());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "changeme", "00"})
-    void aMasterKeyThatIsNoneStopsTheStart(String text) throws Exception {
+    void malformedMasterKeyFailsTheStart(String text) throws Exception {
         Files.writeString(home.resolve("master.key"), text);
 
         assertThatThrownBy(() -> Tokens.open(db, home, Tokens.Mode.JWT, scheduler))
@@ -257,70 +257,70 @@ class TokensTest extends TokensFixture {
                 "e2b_0",
                 "\u20ac.\u20ac.\u20ac"
             })
-    void whatIsNoTokenIsRefused(String text) {
-        refused(text);
+    void malformedTokenIsRejected(String text) {
+        assertRejected(text);
     }
 
     @Test
-    void aChangedTokenIsRefused() {
+    void modifiedTokenIsRejected() {
         String[] parts = issue("fs:ro").token().split("\\.");
         String payload = new String(Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8);
         String wider = encode(payload.replace("fs:ro", "fs:rw"));
         byte[] signature = Base64.getUrlDecoder().decode(parts[2]);
         signature[0] ^= 1;
 
-        refused(parts[0] + "." + wider + "." + parts[2]);
-        refused(parts[0] + "." + parts[1] + "."
+        assertRejected(parts[0] + "." + wider + "." + parts[2]);
+        assertRejected(parts[0] + "." + parts[1] + "."
                 + Base64.getUrlEncoder().withoutPadding().encodeToString(signature));
-        refused(parts[0] + "." + parts[1] + ".");
-        refused(parts[0] + "." + parts[1]);
-        refused(parts[0] + "." + parts[1] + "." + parts[2] + ".x");
+        assertRejected(parts[0] + "." + parts[1] + ".");
+        assertRejected(parts[0] + "." + parts[1]);
+        assertRejected(parts[0] + "." + parts[1] + "." + parts[2] + ".x");
     }
 
     @Test
-    void theAlgorithmIsNeverTheTokensChoice() throws Exception {
+    void tokenCannotChooseItsAlgorithm() throws Exception {
         byte[] key = keyOf(BOX);
         var claims = claims(BOX);
         var none = new PlainJWT(claims).serialize();
         var pair = KeyPairGenerator.getInstance("RSA");
         pair.initialize(2048);
 
-        refused(none);
+        assertRejected(none);
         for (String alg : List.of("none", "None", "nOnE")) {
             String body = none.split("\\.")[1];
-            refused(encode("{\"alg\":\"" + alg + "\"}") + "." + body + ".");
-            refused(encode("{\"alg\":\"" + alg + "\",\"typ\":\"JWT\"}") + "." + body + ".");
+            assertRejected(encode("{\"alg\":\"" + alg + "\"}") + "." + body + ".");
+            assertRejected(encode("{\"alg\":\"" + alg + "\",\"typ\":\"JWT\"}") + "." + body + ".");
         }
-        refused(sign(
+        assertRejected(sign(
                 new JWSHeader(JWSAlgorithm.RS256),
                 claims,
                 new RSASSASigner(pair.generateKeyPair().getPrivate())));
         byte[] longer = java.util.Arrays.copyOf(key, 64);
-        refused(sign(new JWSHeader(JWSAlgorithm.HS512), claims, new MACSigner(longer)));
+        assertRejected(sign(new JWSHeader(JWSAlgorithm.HS512), claims, new MACSigner(longer)));
     }
 
     @Test
-    void anyOtherHeaderIsRefusedEvenUnderTheRightKey() throws Exception {
+    void unexpectedHeaderIsRejectedEvenWithAValidSignature() throws Exception {
         byte[] key = keyOf(BOX);
         for (String name : List.of("jku", "x5u", "kid")) {
             var header = JWSHeader.parse(Map.of("alg", "HS256", "typ", "JWT", name, "http://localhost/../../dev/null"));
-            refused(sign(header, claims(BOX), new MACSigner(key)));
+            assertRejected(sign(header, claims(BOX), new MACSigner(key)));
         }
-        refused(sign(new JWSHeader(JWSAlgorithm.HS256), claims(BOX), new MACSigner(key)));
+        assertRejected(sign(new JWSHeader(JWSAlgorithm.HS256), claims(BOX), new MACSigner(key)));
         assertThat(tokens.verify(sign(header(), claims(BOX), new MACSigner(key)))
                         .sandbox())
                 .isEqualTo(BOX);
     }
 
     @Test
-    void aTokenUnderAnotherSandboxesKeyIsRefused() throws Exception {
+    void tokenSignedWithAnotherSandboxesKeyIsRejected() throws Exception {
         keyOf(BOX);
 
-        refused(sign(header(), claims(BOX), new MACSigner(keyOf(OTHER))));
+        assertRejected(sign(header(), claims(BOX), new MACSigner(keyOf(OTHER))));
     }
 
     @Test
-    void claimsThatAreNotOursAreRefusedEvenUnderTheRightKey() throws Exception {
+    void unexpectedClaimsAreRejectedEvenWithAValidSignature() throws Exception {
         byte[] key = keyOf(BOX);
         var good = claims(BOX);
         Date future = Date.from(time.get().plusSeconds(300));
@@ -342,23 +342,23 @@ class TokensTest extends TokensFixture {
                 new JWTClaimsSet.Builder(good).claim("thread_id", null).build(),
                 new JWTClaimsSet.Builder(good).claim("epoch", 2).build(),
                 new JWTClaimsSet.Builder(good).claim("standing", "king").build())) {
-            refused(sign(header(), claims, new MACSigner(key)));
+            assertRejected(sign(header(), claims, new MACSigner(key)));
         }
     }
 
     @Test
-    void hostileJsonIsRefusedWithoutHarm() {
+    void hostileJsonIsRejected() {
         String header = issue("fs:ro").token().split("\\.")[0];
-        refused(header + "." + encode("[".repeat(3000)) + ".AAAA");
-        refused(header + "." + encode("{\"a\":".repeat(1000)) + ".AAAA");
-        refused(header + "." + "A".repeat(100_000) + ".AAAA");
-        refused(header + "." + encode("{\"aud\":\"" + BOX + "\",\"aud\":\"" + OTHER + "\"}") + ".AAAA");
-        refused(header + "." + encode("{\"aud\":{\"a\":1}}") + ".AAAA");
-        refused(header + "." + encode("{\"aud\":\"../../etc/passwd\"}") + ".AAAA");
+        assertRejected(header + "." + encode("[".repeat(3000)) + ".AAAA");
+        assertRejected(header + "." + encode("{\"a\":".repeat(1000)) + ".AAAA");
+        assertRejected(header + "." + "A".repeat(100_000) + ".AAAA");
+        assertRejected(header + "." + encode("{\"aud\":\"" + BOX + "\",\"aud\":\"" + OTHER + "\"}") + ".AAAA");
+        assertRejected(header + "." + encode("{\"aud\":{\"a\":1}}") + ".AAAA");
+        assertRejected(header + "." + encode("{\"aud\":\"../../etc/passwd\"}") + ".AAAA");
     }
 
     @Test
-    void noTokenIsInTheStoreOrInWhatIsShown() throws Exception {
+    void tokenIsNeitherStoredNorPrinted() throws Exception {
         reopen(Tokens.Mode.OPAQUE);
         var issued = issue("fs:rw");
         tokens.revoke(BOX, issued.grant().jti());

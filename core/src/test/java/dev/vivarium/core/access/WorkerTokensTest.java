@@ -25,7 +25,7 @@ class WorkerTokensTest extends TokensFixture {
     }
 
     @Test
-    void aTokenIsAJwtForOneTaskInOneSandboxForADay() throws Exception {
+    void tokenIsAJwtForOneTaskThatIsValidForADay() throws Exception {
         String token = workers.issue(WORK, Audience.WORKER);
 
         var claims = SignedJWT.parse(token).getJWTClaimsSet();
@@ -36,18 +36,18 @@ class WorkerTokensTest extends TokensFixture {
     }
 
     @Test
-    void itEndsAfterADay() {
+    void tokenExpiresAfterADay() {
         String token = workers.issue(WORK, Audience.WORKER);
-        pass(Duration.ofHours(24).minusSeconds(1));
+        advance(Duration.ofHours(24).minusSeconds(1));
         workers.verify(token, Audience.WORKER);
 
-        pass(Duration.ofSeconds(1));
+        advance(Duration.ofSeconds(1));
 
         assertThat(workers.find(token)).isEmpty();
     }
 
     @Test
-    void oneForTheModelOpensNothingElse() {
+    void modelTokenIsValidForTheModelApiOnly() {
         String token = workers.issue(WORK, Audience.MODEL);
 
         workers.verify(token, Audience.MODEL);
@@ -56,7 +56,7 @@ class WorkerTokensTest extends TokensFixture {
     }
 
     @Test
-    void itDiesWithItsSandboxAndOthersGoOn() {
+    void deletingASandboxRevokesOnlyItsWorkerTokens() {
         String token = workers.issue(WORK, Audience.WORKER);
         String other = workers.issue(new Work(OTHER, THREAD, ANNA, TASK), Audience.WORKER);
 
@@ -70,7 +70,7 @@ class WorkerTokensTest extends TokensFixture {
     }
 
     @Test
-    void aSandboxThatEndedWhileNoServerLookedTakesItsTokensAlong() {
+    void startRevokesTokensOfSandboxesThatEndedBefore() {
         String token = workers.issue(WORK, Audience.WORKER);
         db.write(sql -> sql.update("update sandboxes set ended_at = 1 where id = ?", BOX.value()));
 
@@ -80,7 +80,7 @@ class WorkerTokensTest extends TokensFixture {
     }
 
     @Test
-    void onlyItsHashIsKept() throws Exception {
+    void storeKeepsOnlyTheTokenHash() throws Exception {
         String token = workers.issue(WORK, Audience.WORKER);
         db.close();
 
@@ -93,7 +93,7 @@ class WorkerTokensTest extends TokensFixture {
     }
 
     @Test
-    void whoCanWriteToTheStoreAloneCannotMakeOne() {
+    void insertingAHashIntoTheStoreForgesNoToken() {
         String token = workers.issue(WORK, Audience.WORKER);
         String forged = token.substring(0, token.length() - 4) + "AAAA";
         db.write(sql -> sql.update(

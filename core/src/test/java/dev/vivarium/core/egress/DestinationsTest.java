@@ -11,20 +11,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// Destinations that programs may reach: the allow-list decides first, then the resolved address.
 @Timeout(300)
-final class DestinationsTest extends WayOut {
+final class DestinationsTest extends EgressFixture {
     @Test
-    void aHostThatIsNotOnTheListIsRefusedAndNeverResolved() throws Exception {
+    void hostOffTheAllowListIsRefusedWithoutALookup() throws Exception {
         allow("good.test", "*.wild.test");
         for (String target : List.of(
                 "evil.test:443", "good.test.evil.test:443", "wild.test:443", "xwild.test:443", "good.test:22")) {
-            String answer = say("CONNECT " + target + " HTTP/1.1\r\n\r\n");
+            String answer = exchange("CONNECT " + target + " HTTP/1.1\r\n\r\n");
             assertThat(answer).startsWith("HTTP/1.1 403 Host Not On The Egress Allow-List\r\n");
             assertThat(answer).contains(target + " is not on the allow-list").contains("/egress");
             EgressRecord egressRecord = egressRecords.take();
             assertThat(egressRecord.verdict()).isEqualTo(EgressRecord.Verdict.HOST_REFUSED);
             assertThat(egressRecord.host() + ":" + egressRecord.port()).isEqualTo(target);
         }
-        assertThat(asked).isEmpty();
+        assertThat(lookups).isEmpty();
     }
 
     @ParameterizedTest
@@ -44,12 +44,12 @@ final class DestinationsTest extends WayOut {
                 "[64:ff9b::7f00:1]",
                 "127.0.0.1."
             })
-    void anAddressIsNoName(String spelling) throws Exception {
+    void wildcardRuleDoesNotAllowIpAddresses(String spelling) throws Exception {
         allow("*:*");
-        assertThat(say("CONNECT " + spelling + ":80 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 ");
-        assertThat(say("GET http://" + spelling + "/ HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 ");
+        assertThat(exchange("CONNECT " + spelling + ":80 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 ");
+        assertThat(exchange("GET http://" + spelling + "/ HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 ");
         assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.HOST_REFUSED);
-        assertThat(asked).isEmpty();
+        assertThat(lookups).isEmpty();
     }
 
     @ParameterizedTest
@@ -78,46 +78,47 @@ final class DestinationsTest extends WayOut {
                 "::127.0.0.1",
                 "fec0::1"
             })
-    void aNameThatLeadsInsideIsRefusedAfterResolution(String address) throws Exception {
+    void nameThatResolvesToAPrivateAddressIsRefused(String address) throws Exception {
         names.put("good.test", List.of(InetAddress.ofLiteral(address)));
         allow("good.test");
-        String answer = say("CONNECT good.test:443 HTTP/1.1\r\n\r\n");
+        String answer = exchange("CONNECT good.test:443 HTTP/1.1\r\n\r\n");
         assertThat(answer).startsWith("HTTP/1.1 403 Address Not Public\r\n").doesNotContain(address);
         assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.ADDRESS_REFUSED);
     }
 
     @Test
-    void ofSeveralAddressesOnlyAPermittedOneIsConnectedToAndTheNameIsAskedForOnce() throws Exception {
-        try (var outside = Outside.answering("HTTP/1.1 204 No Content\r\n\r\n")) {
+    void proxyConnectsToAPermittedAddressAndResolvesOnce() throws Exception {
+        try (var outside = OutsideHost.answering("HTTP/1.1 204 No Content\r\n\r\n")) {
             names.put("good.test", List.of(InetAddress.ofLiteral("10.0.0.1"), LOOPBACK));
             allow("good.test:" + outside.port());
-            assertThat(say("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
+            assertThat(exchange("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
                     .startsWith("HTTP/1.1 204 ");
-            assertThat(asked).containsExactly("good.test");
+            assertThat(lookups).containsExactly("good.test");
             assertThat(egressRecords.take().address()).isEqualTo("127.0.0.1");
         }
     }
 
     @Test
-    void loopbackItselfIsOutOfReachUnlessTheOperatorPermitsIt() throws Exception {
+    void loopbackIsRefusedUnlessTheOperatorPermitsIt() throws Exception {
         open(List.of(), 8);
         allow("good.test", "localhost", "127.0.0.1:80");
         names.put("localhost", List.of(LOOPBACK));
         for (String host : List.of("good.test", "localhost", "127.0.0.1")) {
-            assertThat(say("CONNECT " + host + ":80 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 403 Address Not Public");
+            assertThat(exchange("CONNECT " + host + ":80 HTTP/1.1\r\n\r\n"))
+                    .startsWith("HTTP/1.1 403 Address Not Public");
         }
     }
 
     @Test
-    void aNameWithoutAnAddressAndAPortWhereNobodyListensAreGatewayErrors() throws Exception {
+    void unresolvedNameAndClosedPortReturn502() throws Exception {
         int free;
-        try (var outside = Outside.answering("")) {
+        try (var outside = OutsideHost.answering("")) {
             free = outside.port();
         }
         allow("gone.test", "good.test:" + free);
-        assertThat(say("CONNECT gone.test:443 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 502 Host Not Found");
+        assertThat(exchange("CONNECT gone.test:443 HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 502 Host Not Found");
         assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.UNRESOLVED);
-        assertThat(say("CONNECT good.test:" + free + " HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 502 ");
+        assertThat(exchange("CONNECT good.test:" + free + " HTTP/1.1\r\n\r\n")).startsWith("HTTP/1.1 502 ");
         assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.UNREACHABLE);
     }
 }

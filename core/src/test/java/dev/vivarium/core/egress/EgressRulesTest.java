@@ -37,7 +37,7 @@ final class EgressRulesTest {
         "93.184.216.34, 0x5db8d822, 443, true",
         "[2606:4700::1111], [2606:4700:0:0::1111], 443, true"
     })
-    void aRuleMeansWhatItSays(String rule, String host, int port, boolean allowed) {
+    void ruleMatchesHostAndPort(String rule, String host, int port, boolean allowed) {
         assertThat(HostRule.of(rule).allows(HostName.of(host), port)).isEqualTo(allowed);
     }
 
@@ -68,14 +68,14 @@ final class EgressRulesTest {
                 "1.2.3.4.5",
                 "example.com\n"
             })
-    void whatIsNoRuleIsRefusedByName(String rule) {
+    void invalidRuleIsRejectedWithItsFieldName(String rule) {
         assertThatThrownBy(() -> Egress.of("egress.allow", List.of(rule)))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("egress.allow");
     }
 
     @Test
-    void aListHasAnEnd() {
+    void allowListIsLimitedTo200Rules() {
         assertThatThrownBy(() -> Egress.of("egress.allow", Collections.nCopies(201, "a.test")))
                 .isInstanceOf(SandboxException.class);
         assertThat(Egress.of("egress.allow", Collections.nCopies(200, "a.test")).texts())
@@ -99,8 +99,8 @@ final class EgressRulesTest {
         "example.com:443, example.com, false",
         "example.com, *.example.com, false"
     })
-    void aListThatAsksForMoreThanTheMostIsFound(String most, String wanted, boolean within) {
-        var limit = Egress.of("most", List.of(most));
+    void rulesBeyondTheLimitAreFound(String limitRule, String wanted, boolean within) {
+        var limit = Egress.of("most", List.of(limitRule));
         assertThat(Egress.of("allow", List.of(wanted)).findBeyond(limit).isEmpty())
                 .isEqualTo(within);
     }
@@ -115,25 +115,25 @@ final class EgressRulesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"2606:4700::1111", "2a00:1450:4001::200e", "2001:4860:4860::8888"})
-    void publicLongAddressesArePermitted(String address) {
+    void publicIpv6AddressesArePermitted(String address) {
         assertThat(new AddressPolicy(List.of()).permits(InetAddress.ofLiteral(address)))
                 .isTrue();
     }
 
     @Test
-    void whatTheOperatorAddsIsPermittedToTheEdgeOfTheBlock() {
-        var reach = new AddressPolicy(List.of(
+    void operatorBlocksPermitExactlyTheirAddresses() {
+        var policy = new AddressPolicy(List.of(
                 AddressBlock.of("10.1.0.0/23"), AddressBlock.of("255.255.255.255/32"), AddressBlock.of("fd00::/8")));
-        assertThat(reach.permits(InetAddress.ofLiteral("10.1.1.255"))).isTrue();
-        assertThat(reach.permits(InetAddress.ofLiteral("10.1.2.0"))).isFalse();
-        assertThat(reach.permits(InetAddress.ofLiteral("255.255.255.255"))).isTrue();
-        assertThat(reach.permits(InetAddress.ofLiteral("255.255.255.254"))).isFalse();
-        assertThat(reach.permits(InetAddress.ofLiteral("fd00:ec2::254"))).isTrue();
-        assertThat(reach.permits(InetAddress.ofLiteral("fe00::1"))).isFalse();
+        assertThat(policy.permits(InetAddress.ofLiteral("10.1.1.255"))).isTrue();
+        assertThat(policy.permits(InetAddress.ofLiteral("10.1.2.0"))).isFalse();
+        assertThat(policy.permits(InetAddress.ofLiteral("255.255.255.255"))).isTrue();
+        assertThat(policy.permits(InetAddress.ofLiteral("255.255.255.254"))).isFalse();
+        assertThat(policy.permits(InetAddress.ofLiteral("fd00:ec2::254"))).isTrue();
+        assertThat(policy.permits(InetAddress.ofLiteral("fe00::1"))).isFalse();
     }
 
     @Test
-    void aCredentialNeverShowsItsValueAndSetsNoHeaderOfOurs() {
+    void credentialHidesItsValueAndRejectsProxyHeaders() {
         var host = HostName.of("api.example.com");
         assertThat(new Credential(host, 443, "Authorization", "Bearer s3cret").toString())
                 .doesNotContain("s3cret");

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Timeout;
 
 /// Hosts that send without end, and programs that close the connection meanwhile.
 @Timeout(120)
-final class FloodTest extends WayOut {
+final class FloodTest extends EgressFixture {
     private static final byte[] EARLY_HINTS = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
             .repeat(1000)
             .getBytes(StandardCharsets.US_ASCII);
 
     @Test
-    void informationalResponsesWithoutEndAreABadGatewayAndTheHostIsCutOff() throws Exception {
+    void endlessInformationalResponsesReturn502AndCloseTheHost() throws Exception {
         var cutOff = new CountDownLatch(4);
         try (var outside = flooding(EARLY_HINTS, cutOff)) {
             allow("good.test:" + outside.port());
@@ -41,48 +41,50 @@ final class FloodTest extends WayOut {
 
     @Test
     void sixteenInformationalResponsesAreSkipped() throws Exception {
-        try (var outside = Outside.answering("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(16)
+        try (var outside = OutsideHost.answering("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(16)
                 + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
             allow("good.test:" + outside.port());
-            assertThat(say(request(outside))).startsWith("HTTP/1.1 200 OK\r\n").endsWith("ok");
+            assertThat(exchange(request(outside)))
+                    .startsWith("HTTP/1.1 200 OK\r\n")
+                    .endsWith("ok");
         }
     }
 
     @Test
-    void theHeadersOfInformationalResponsesAreBoundedTogether() throws Exception {
+    void totalSizeOfInformationalHeadersIsLimited() throws Exception {
         String large = "HTTP/1.1 103 Early Hints\r\nX-Large: " + "a".repeat(40_000) + "\r\n\r\n";
-        try (var outside = Outside.answering(large + large + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) {
+        try (var outside = OutsideHost.answering(large + large + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) {
             allow("good.test:" + outside.port());
-            assertThat(say(request(outside))).startsWith("HTTP/1.1 502 ").contains("64 KiB");
+            assertThat(exchange(request(outside))).startsWith("HTTP/1.1 502 ").contains("64 KiB");
         }
     }
 
     @Test
-    void aProgramThatHangsUpEndsTheConnectionToASilentHost() throws Exception {
-        var asked = new CountDownLatch(1);
+    void clientDisconnectClosesTheConnectionToASilentHost() throws Exception {
+        var requested = new CountDownLatch(1);
         var closed = new CountDownLatch(1);
-        try (var outside = Outside.doing((socket, self) -> {
+        try (var outside = OutsideHost.doing((socket, self) -> {
             self.head(socket);
-            asked.countDown();
-            endOf(socket);
+            requested.countDown();
+            assertEnd(socket);
             closed.countDown();
         })) {
             allow("good.test:" + outside.port());
             try (var client = connect()) {
                 send(client, request(outside));
-                asked.await();
+                requested.await();
             }
             assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
         }
     }
 
     @Test
-    void aProgramThatHangsUpEndsATunnelToAHostThatFloodsAndDoesNotRead() throws Exception {
+    void clientDisconnectClosesATunnelToAFloodingHost() throws Exception {
         var cutOff = new CountDownLatch(1);
-        try (var outside = Outside.doing((socket, _) -> flood(socket, new byte[65_536], cutOff))) {
+        try (var outside = OutsideHost.doing((socket, _) -> flood(socket, new byte[65_536], cutOff))) {
             allow("good.test:" + outside.port());
             try (var client = tunnel("good.test:" + outside.port())) {
-                Thread sender = Thread.ofPlatform().daemon().start(() -> sendForEver(client));
+                Thread sender = Thread.ofPlatform().daemon().start(() -> sendForever(client));
                 assertThat(client.getInputStream().readNBytes(1 << 20)).hasSize(1 << 20);
                 // The thread that copies the program's bytes blocks now or soon, because the host reads none of them.
                 client.setSoLinger(true, 0);
@@ -97,7 +99,7 @@ final class FloodTest extends WayOut {
     void commandsRunWhileHostsFlood() throws Exception {
         var cutOff = new CountDownLatch(1);
         byte[] tinyChunks = "1\r\nx\r\n".repeat(10_000).getBytes(StandardCharsets.US_ASCII);
-        try (var outside = Outside.doing((socket, self) -> {
+        try (var outside = OutsideHost.doing((socket, self) -> {
             self.head(socket);
             socket.getOutputStream()
                     .write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -124,12 +126,12 @@ final class FloodTest extends WayOut {
         }
     }
 
-    private static String request(Outside outside) {
+    private static String request(OutsideHost outside) {
         return "GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n";
     }
 
-    private static Outside flooding(byte[] bytes, CountDownLatch cutOff) throws IOException {
-        return Outside.doing((socket, self) -> {
+    private static OutsideHost flooding(byte[] bytes, CountDownLatch cutOff) throws IOException {
+        return OutsideHost.doing((socket, self) -> {
             self.head(socket);
             flood(socket, bytes, cutOff);
         });
@@ -150,7 +152,7 @@ final class FloodTest extends WayOut {
         Tunnel.await(sender);
     }
 
-    private static void sendForEver(Socket client) {
+    private static void sendForever(Socket client) {
         try {
             while (true) {
                 client.getOutputStream().write(new byte[65_536]);
@@ -168,7 +170,7 @@ final class FloodTest extends WayOut {
         }
     }
 
-    private static void endOf(Socket socket) throws IOException {
+    private static void assertEnd(Socket socket) throws IOException {
         assertThat(socket.getInputStream().read()).isNegative();
     }
 }

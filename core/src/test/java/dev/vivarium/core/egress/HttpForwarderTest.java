@@ -13,14 +13,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// Plain-text requests and their responses.
 @Timeout(300)
-final class HttpForwarderTest extends WayOut {
+final class HttpForwarderTest extends EgressFixture {
     @Test
-    void aRequestInTheClearIsWrittenAnewAndItsAnswerToo() throws Exception {
-        try (var outside = Outside.answering(
+    void requestAndResponseHeadersAreRewritten() throws Exception {
+        try (var outside = OutsideHost.answering(
                 "HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX-Kept: yes\r\nConnection: keep-alive, x-hop\r\n"
                         + "X-Hop: no\r\nKeep-Alive: timeout=5\r\n\r\nhello")) {
             allow("good.test:" + outside.port());
-            String answer = say("GET http://GOOD.test.:" + outside.port() + "?q=1 HTTP/1.1\r\nHost: evil.test\r\n"
+            String answer = exchange("GET http://GOOD.test.:" + outside.port() + "?q=1 HTTP/1.1\r\nHost: evil.test\r\n"
                     + "Proxy-Authorization: Basic eA==\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\n"
                     + "Connection: close, X-Mine\r\nX-Mine: 1\r\nAccept: */*\r\n\r\n");
             assertThat(answer)
@@ -83,38 +83,38 @@ final class HttpForwarderTest extends WayOut {
                 "\u0016\u0003\u0001\r\n\r\n",
                 "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
             })
-    void whatTwoReadersCouldUnderstandDifferentlyIsRefused(String request) throws Exception {
+    void ambiguousRequestIsRejected(String request) throws Exception {
         allow("*:*");
-        assertThat(say(request)).startsWith("HTTP/1.1 400 Bad Request\r\n");
+        assertThat(exchange(request)).startsWith("HTTP/1.1 400 Bad Request\r\n");
         EgressRecord egressRecord = egressRecords.take();
         assertThat(egressRecord.verdict()).isEqualTo(EgressRecord.Verdict.MALFORMED);
         assertThat(egressRecord.status()).isEqualTo(400);
-        assertThat(asked).isEmpty();
+        assertThat(lookups).isEmpty();
     }
 
     @Test
-    void headersWithoutEndAreRefused() throws Exception {
+    void oversizedHeadersAreRejected() throws Exception {
         allow("good.test");
-        assertThat(say("GET http://good.test/ HTTP/1.1\r\nA: " + "a".repeat(70_000)))
+        assertThat(exchange("GET http://good.test/ HTTP/1.1\r\nA: " + "a".repeat(70_000)))
                 .startsWith("HTTP/1.1 400 ")
                 .contains("64 KiB");
     }
 
     @Test
-    void aSecondRequestBehindTheFirstGoesNowhere() throws Exception {
-        try (var outside = Outside.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
+    void pipelinedRequestIsNotForwarded() throws Exception {
+        try (var outside = OutsideHost.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
             allow("good.test:" + outside.port());
             String url = "http://good.test:" + outside.port();
-            say("POST " + url + "/1 HTTP/1.1\r\nContent-Length: 4\r\n\r\nbodyGET " + url + "/2 HTTP/1.1\r\n\r\n");
+            exchange("POST " + url + "/1 HTTP/1.1\r\nContent-Length: 4\r\n\r\nbodyGET " + url + "/2 HTTP/1.1\r\n\r\n");
             assertThat(outside.request()).startsWith("POST /1 ");
             assertThat(outside.requests()).isZero();
         }
     }
 
     @Test
-    void aBodyInChunksIsReadAndCutAnew() throws Exception {
+    void chunkedBodyIsReencoded() throws Exception {
         var body = new LinkedBlockingQueue<String>();
-        try (var outside = Outside.doing((socket, self) -> {
+        try (var outside = OutsideHost.doing((socket, self) -> {
             self.head(socket);
             body.add(self.head(socket));
             socket.getOutputStream()
@@ -122,7 +122,7 @@ final class HttpForwarderTest extends WayOut {
                             .getBytes(StandardCharsets.US_ASCII));
         })) {
             allow("good.test:" + outside.port());
-            String answer = say("POST http://good.test:" + outside.port() + "/ HTTP/1.1\r\n"
+            String answer = exchange("POST http://good.test:" + outside.port() + "/ HTTP/1.1\r\n"
                     + "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
                     + "2;ext=\"a\"\r\nhe\r\n3\r\nllo\r\n0\r\nTrailer: x\r\n\r\n");
             assertThat(outside.request())
@@ -136,14 +136,14 @@ final class HttpForwarderTest extends WayOut {
     }
 
     @Test
-    void aBrokenChunkNeverBecomesAWholeRequest() throws Exception {
+    void malformedChunkNeverCompletesARequest() throws Exception {
         var rest = new LinkedBlockingQueue<String>();
-        try (var outside = Outside.doing((socket, self) -> {
+        try (var outside = OutsideHost.doing((socket, self) -> {
             self.head(socket);
             rest.add(new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII));
         })) {
             allow("good.test:" + outside.port());
-            String answer = say("POST http://good.test:" + outside.port()
+            String answer = exchange("POST http://good.test:" + outside.port()
                     + "/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n");
             assertThat(rest.take()).doesNotContain("0\r\n\r\n");
             assertThat(answer).startsWith("HTTP/1.1 400 ");
@@ -163,38 +163,38 @@ final class HttpForwarderTest extends WayOut {
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
                 "HTTP/1.1 999 Odd\r\n\r\n"
             })
-    void anAnswerThatCannotBeReadIsABadGateway(String answer) throws Exception {
-        try (var outside = Outside.answering(answer)) {
+    void unparsableResponseReturns502(String answer) throws Exception {
+        try (var outside = OutsideHost.answering(answer)) {
             allow("good.test:" + outside.port());
-            assertThat(say("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
+            assertThat(exchange("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
                     .startsWith("HTTP/1.1 502 ");
             assertThat(egressRecords.take().verdict()).isEqualTo(EgressRecord.Verdict.UNREACHABLE);
         }
     }
 
     @Test
-    void anAnswerThatIsCutShortDoesNotLookWhole() throws Exception {
-        try (var outside = Outside.answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel")) {
+    void truncatedResponseStaysIncomplete() throws Exception {
+        try (var outside = OutsideHost.answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel")) {
             allow("good.test:" + outside.port());
-            assertThat(say("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
+            assertThat(exchange("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
                     .startsWith("HTTP/1.1 200 OK")
                     .doesNotEndWith("0\r\n\r\n");
         }
     }
 
     @Test
-    void theLengthOfWhatHeadAsksForIsTold() throws Exception {
-        try (var outside = Outside.answering("HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")) {
+    void headResponseKeepsItsContentLength() throws Exception {
+        try (var outside = OutsideHost.answering("HTTP/1.1 200 OK\r\nContent-Length: 12345\r\n\r\n")) {
             allow("good.test:" + outside.port());
-            assertThat(say("HEAD http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
+            assertThat(exchange("HEAD http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
                     .isEqualTo("HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nConnection: close\r\n\r\n");
         }
     }
 
     @Test
-    void anAnswerWaitsForAProgramThatDoesNotRead() throws Exception {
+    void responseIsThrottledByASlowReader() throws Exception {
         var sent = new java.util.concurrent.atomic.AtomicLong();
-        try (var outside = Outside.doing((socket, self) -> {
+        try (var outside = OutsideHost.doing((socket, self) -> {
             self.head(socket);
             socket.getOutputStream().write("HTTP/1.1 200 OK\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             var piece = new byte[65_536];

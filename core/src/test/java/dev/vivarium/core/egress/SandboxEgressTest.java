@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Timeout;
 
 /// Listener, connection limit and tunnels of a sandbox.
 @Timeout(300)
-final class SandboxEgressTest extends WayOut {
+final class SandboxEgressTest extends EgressFixture {
     @Test
-    void nothingListensAndNothingIsSetUntilSomethingIsAllowed() {
+    void proxyListensOnlyWhileAHostIsAllowed() {
         sandboxEgress.attach(real.guest());
         assertThat(sandboxEgress.env()).isEmpty();
         allow("good.test");
@@ -31,11 +31,11 @@ final class SandboxEgressTest extends WayOut {
     }
 
     @Test
-    void aTunnelCarriesBothWaysAndEachWayEndsByItself() throws Exception {
+    void tunnelCopiesBothDirectionsAndClosesEachSeparately() throws Exception {
         var data = new byte[2_000_000];
         new Random(3).nextBytes(data);
         data[0] = 'x';
-        try (var outside = Outside.doing((socket, _) -> {
+        try (var outside = OutsideHost.doing((socket, _) -> {
             byte[] all = socket.getInputStream().readAllBytes();
             socket.getOutputStream().write(all);
         })) {
@@ -56,9 +56,10 @@ final class SandboxEgressTest extends WayOut {
     }
 
     @Test
-    void changingTheListCutsWhatIsNoLongerOnIt() throws Exception {
+    void removingAHostClosesItsTunnels() throws Exception {
         names.put("other.test", List.of(LOOPBACK));
-        try (var outside = Outside.doing((socket, _) -> socket.getInputStream().transferTo(socket.getOutputStream()))) {
+        try (var outside =
+                OutsideHost.doing((socket, _) -> socket.getInputStream().transferTo(socket.getOutputStream()))) {
             int port = outside.port();
             allow("good.test:" + port, "other.test:" + port);
             try (var leaving = tunnel("good.test:" + port);
@@ -75,17 +76,17 @@ final class SandboxEgressTest extends WayOut {
     }
 
     @Test
-    void beyondTheLimitConnectionsWaitForTheirTurn() throws Exception {
+    void connectionsBeyondTheLimitAreQueued() throws Exception {
         open(List.of("127.0.0.1/32"), 4);
-        var together = new java.util.concurrent.atomic.AtomicInteger();
-        var most = new java.util.concurrent.atomic.AtomicInteger();
-        var fourAreHere = new CyclicBarrier(4);
-        try (var outside = Outside.doing((socket, _) -> {
-            most.accumulateAndGet(together.incrementAndGet(), Math::max);
+        var open = new java.util.concurrent.atomic.AtomicInteger();
+        var maxOpen = new java.util.concurrent.atomic.AtomicInteger();
+        var fourOpen = new CyclicBarrier(4);
+        try (var outside = OutsideHost.doing((socket, _) -> {
+            maxOpen.accumulateAndGet(open.incrementAndGet(), Math::max);
             int x = socket.getInputStream().read();
-            awaitAll(fourAreHere);
+            awaitAll(fourOpen);
             // Decrement before the client is answered: the next connection may start before this thread continues.
-            together.decrementAndGet();
+            open.decrementAndGet();
             socket.getOutputStream().write(x);
         })) {
             allow("good.test:" + outside.port());
@@ -105,7 +106,7 @@ final class SandboxEgressTest extends WayOut {
                 client.join();
             }
             assertThat(echoed).hasValue(40);
-            assertThat(most).hasValue(4);
+            assertThat(maxOpen).hasValue(4);
         }
     }
 
@@ -118,21 +119,21 @@ final class SandboxEgressTest extends WayOut {
     }
 
     @Test
-    void afterTheStreamBrokeTheSamePortLeadsOutAgain() throws Exception {
-        try (var outside = Outside.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
+    void proxyPortWorksAgainAfterAReconnect() throws Exception {
+        try (var outside = OutsideHost.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) {
             allow("good.test:" + outside.port());
             int port = port();
             real.guest().close();
             sandboxEgress.attach(real.accept());
             assertThat(port()).isEqualTo(port);
-            assertThat(say("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
+            assertThat(exchange("GET http://good.test:" + outside.port() + "/ HTTP/1.1\r\n\r\n"))
                     .endsWith("ok");
         }
     }
 
     @Test
-    void insideATunnelNoOtherHostCanBeNamed() throws Exception {
-        try (var outside = Outside.doing((socket, self) -> self.head(socket))) {
+    void tunnelRejectsTheServerNameOfAnotherHost() throws Exception {
+        try (var outside = OutsideHost.doing((socket, self) -> self.head(socket))) {
             allow("good.test:" + outside.port());
             for (String name : List.of("evil.test", "good.test.evil.test")) {
                 try (var client = tunnel("good.test:" + outside.port())) {

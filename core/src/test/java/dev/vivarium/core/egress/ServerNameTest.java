@@ -32,7 +32,7 @@ final class ServerNameTest {
     }
 
     @Test
-    void theNameOfARealClientIsFoundWhenAllOfItHasCome() {
+    void completeClientHelloContainsTheServerName() {
         byte[] hello = clientHello("api.example.test");
         for (int length = 0; length < hello.length; length++) {
             assertThat(ServerName.in(Arrays.copyOf(hello, length))).isInstanceOf(ServerName.Unfinished.class);
@@ -41,7 +41,7 @@ final class ServerNameTest {
     }
 
     @Test
-    void aNameThatIsSplitIntoManyRecordsIsFoundToo() {
+    void nameSplitIntoManyRecordsIsFound() {
         byte[] hello = clientHello("api.example.test");
         ByteBuffer split = ByteBuffer.allocate(10 * hello.length);
         for (int at = 5; at < hello.length; at++) {
@@ -52,14 +52,14 @@ final class ServerNameTest {
     }
 
     @Test
-    void withoutANameOrWithoutTlsThereIsNone() {
+    void serverNameIsAbsentWithoutSniOrTls() {
         assertThat(ServerName.in(clientHello())).isEqualTo(new ServerName.Absent());
         assertThat(ServerName.in("SSH-2.0-OpenSSH".getBytes(java.nio.charset.StandardCharsets.US_ASCII)))
                 .isEqualTo(new ServerName.Absent());
     }
 
     @Test
-    void whateverComesIsUnderstoodOrBroken() {
+    void mutatedClientHelloNeverThrows() {
         byte[] hello = clientHello("api.example.test");
         for (int seed = 0; seed < 100_000; seed++) {
             var random = new SplittableRandom(seed);

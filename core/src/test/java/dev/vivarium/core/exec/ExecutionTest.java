@@ -47,7 +47,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void theStreamsAndTheStatusComeBackSeparately() {
+    void outputStreamsAndExitCodeAreReturnedSeparately() {
         ExecResult result = run(Command.shell("echo out; echo err >&2; exit 3"));
         assertThat(result.stdout()).isEqualTo("out\n");
         assertThat(result.stderr()).isEqualTo("err\n");
@@ -59,7 +59,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void theEventsAreStartedThenOutputThenExitedAndNothingAfter() {
+    void eventsAreStartedOutputExited() {
         try (var execution = start(Command.of("echo", "hello"))) {
             assertThat(execution.next()).isEqualTo(new ExecEvent.Started(execution.pid()));
             assertThat(execution.pid()).isPositive();
@@ -73,14 +73,14 @@ final class ExecutionTest {
     }
 
     @Test
-    void argumentsAndEnvironmentArriveAsTheyWereGiven() {
+    void argumentsAndEnvironmentArriveUnchanged() {
         Command command = Command.of("bash", "-c", "printf '%s|%s|%s' \"$1\" \"$2\" \"$NAME\"", "-", "a b\n'\"$x", "…ä")
                 .withEnv(Map.of("NAME", "välue = \\1"));
         assertThat(run(command).stdout()).isEqualTo("a b\n'\"$x|…ä|välue = \\1");
     }
 
     @Test
-    void theDirectoryIsTheWorkspaceUnlessTheCommandSaysOtherwise() throws IOException {
+    void defaultDirectoryIsTheWorkspace() throws IOException {
         Files.createDirectories(real.workspace().resolve("below"));
         String workspace = real.workspace().toRealPath().toString();
         assertThat(run(Command.of("pwd")).stdout().strip()).isEqualTo(workspace);
@@ -90,12 +90,12 @@ final class ExecutionTest {
     }
 
     @Test
-    void outputThatIsNotUtf8IsReplacedAndNeverAnError() {
+    void invalidUtf8OutputIsReplaced() {
         assertThat(run(Command.shell("printf 'a\\xff\\xfeb'")).stdout()).isEqualTo("a\uFFFD\uFFFDb");
     }
 
     @Test
-    void aProgramThatIsNotThereCannotBeRun() {
+    void missingProgramCannotRun() {
         assertThatThrownBy(() -> start(Command.of("no-such-program-here")))
                 .isInstanceOfSatisfying(
                         SandboxException.class,
@@ -106,7 +106,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aFileThatIsNotAProgramCannotBeRun() throws IOException {
+    void nonExecutableFileCannotRun() throws IOException {
         Files.writeString(real.workspace().resolve("text"), "hello");
         assertThatThrownBy(() -> start(Command.of("./text")))
                 .isInstanceOfSatisfying(
@@ -114,7 +114,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aRequestThatDoesNotFitAFrameIsRefusedBeforeItIsSent() {
+    void oversizedCommandIsRejectedBeforeItIsSent() {
         assertThatThrownBy(() -> start(Command.of("echo", "x".repeat(300_000))))
                 .isInstanceOfSatisfying(
                         SandboxException.class,
@@ -123,7 +123,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void standardInputIsCopiedThroughWholeAndEndsWhenClosed() throws Exception {
+    void standardInputIsCopiedUntilClosed() throws Exception {
         var data = new byte[3_000_000];
         for (int i = 0; i < data.length; i++) {
             data[i] = (byte) ('a' + i % 26);
@@ -142,7 +142,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void writingToACommandThatHasEndedIsHarmless() {
+    void writingToAnExitedCommandDoesNothing() {
         try (var execution = start(Command.of("true").withInput(Command.Input.STREAM))) {
             execution.collect();
             var data = new byte[1_000_000];
@@ -153,7 +153,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aSignalEndsTheProcessAndTheExitNamesIt() {
+    void signalTerminatesTheProcessAndIsReported() {
         try (var execution = start(Command.of("sleep", "100"))) {
             execution.signal(SIGTERM, SignalTarget.PROCESS);
             Exit exit = execution.collect().exit();
@@ -164,7 +164,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aTimeLimitKillsTheWholeTree() throws IOException {
+    void timeoutKillsTheProcessTree() throws IOException {
         Command command = Command.shell("setsid sleep 100 & echo $! >child; echo before; wait")
                 .withTimeout(LIMIT);
         ExecResult result = run(command);
@@ -175,7 +175,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void silenceForTooLongEndsTheCommandAndKeepsWhatItPrinted() {
+    void idleTimeoutKeepsTheOutput() {
         Command command = Command.shell("echo early; sleep 100").withIdleTimeout(LIMIT);
         ExecResult result = run(command);
         assertThat(result.exit().cause()).isEqualTo(Exit.Cause.IDLE_TIMEOUT);
@@ -183,7 +183,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void outputBeyondTheLimitIsThrownAwayAndTheResultSaysSo() {
+    void outputBeyondTheLimitIsDiscardedAndReported() {
         ExecResult result = run(Command.shell("head -c 100000 /dev/zero | tr '\\0' x; echo end >&2")
                 .withOutputLimit(1_000));
         assertThat(result.stdout()).isEqualTo("x".repeat(1_000));
@@ -194,7 +194,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void closingKillsTheWholeTree() throws IOException {
+    void closingKillsTheProcessTree() throws IOException {
         try (var execution = start(Command.shell("sleep 100 & echo $! >closed; echo ready; wait"))) {
             awaitOutput(execution);
         }
@@ -202,7 +202,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aDetachedCommandGoesOnAlone() throws IOException {
+    void detachedCommandContinues() throws IOException {
         Command command = Command.shell("echo ready; while [ ! -e alone ]; do sleep 0.05; done; echo done >detached");
         try (var execution = start(command)) {
             awaitOutput(execution);
@@ -214,7 +214,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aCommandWhoseOutputNobodyTakesStopsAndDisturbsNobody() {
+    void unreadCommandBlocksWithoutBlockingOthers() {
         Command flood = Command.of("yes").withOutputLimit(Command.UNLIMITED);
         try (var slow = start(flood)) {
             awaitOutput(slow);
@@ -232,7 +232,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void sixtyFourCommandsAtOnceKeepTheirOutputsApart() throws Exception {
+    void concurrentCommandsKeepTheirOutputSeparate() throws Exception {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<ExecResult>> results = new ArrayList<>();
             for (int i = 0; i < 64; i++) {
@@ -248,7 +248,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void theCommandEndsEvenIfAChildHoldsItsOutputOpen() {
+    void commandEndsWhileAChildHoldsItsOutputOpen() {
         try (var execution = start(Command.shell("sleep 100 & echo $!"))) {
             ExecResult result = execution.collect();
             assertThat(result.exitCode()).isZero();
@@ -257,7 +257,7 @@ final class ExecutionTest {
     }
 
     @Test
-    void aKilledCommandIsReportedWithItsSignal() {
+    void killedCommandReportsItsSignal() {
         ExecResult result = run(Command.shell("kill -9 $$"));
         assertThat(result.exit().cause()).isEqualTo(Exit.Cause.SIGNALLED);
         assertThat(result.exitCode()).isEqualTo(128 + SIGKILL);

@@ -14,47 +14,47 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(300)
 final class OutputRingTest {
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
-    private final OutputRing tail = new OutputRing();
+    private final OutputRing ring = new OutputRing();
 
     @Test
     void eachReaderSeesEverythingInOrder() {
-        tail.add(STDOUT, bytes("a"));
-        tail.add(STDOUT, bytes("b"));
-        tail.add(STDERR, bytes("c"));
+        ring.add(STDOUT, bytes("a"));
+        ring.add(STDOUT, bytes("b"));
+        ring.add(STDERR, bytes("c"));
 
-        var first = tail.next(0, PATIENCE).orElseThrow();
-        var second = tail.next(first.next(), PATIENCE).orElseThrow();
+        var first = ring.next(0, TIMEOUT).orElseThrow();
+        var second = ring.next(first.next(), TIMEOUT).orElseThrow();
 
         assertThat(new String(first.bytes(), StandardCharsets.UTF_8)).isEqualTo("ab");
         assertThat(second.stream()).isEqualTo(STDERR);
         assertThat(second.missed()).isZero();
-        assertThat(new String(tail.next(1, PATIENCE).orElseThrow().bytes(), StandardCharsets.UTF_8))
-                .as("from inside a piece")
+        assertThat(new String(ring.next(1, TIMEOUT).orElseThrow().bytes(), StandardCharsets.UTF_8))
+                .as("read from the middle of a piece")
                 .isEqualTo("b");
     }
 
     @Test
-    void nothingIsFoundAfterTheEnd() {
-        tail.add(STDOUT, bytes("a"));
-        tail.end();
+    void nextIsEmptyAfterTheEnd() {
+        ring.add(STDOUT, bytes("a"));
+        ring.end();
 
-        assertThat(tail.isOver(0)).isFalse();
-        assertThat(tail.next(1, PATIENCE)).isEmpty();
-        assertThat(tail.isOver(1)).isTrue();
+        assertThat(ring.isOver(0)).isFalse();
+        assertThat(ring.next(1, TIMEOUT)).isEmpty();
+        assertThat(ring.isOver(1)).isTrue();
     }
 
     @Test
-    void aReaderThatIsTooLateIsToldHowMuchItMissed() {
+    void lateReaderGetsTheNumberOfMissedBytes() {
         for (int i = 0; i < 100; i++) {
-            tail.add(STDOUT, new byte[65_536]);
+            ring.add(STDOUT, new byte[65_536]);
         }
-        tail.end();
+        ring.end();
         long seen = 0;
         long missed = 0;
-        for (long place = 0; !tail.isOver(place); ) {
-            var found = tail.next(place, PATIENCE).orElseThrow();
+        for (long place = 0; !ring.isOver(place); ) {
+            var found = ring.next(place, TIMEOUT).orElseThrow();
             seen += found.bytes().length;
             missed += found.missed();
             place = found.next();
@@ -64,23 +64,23 @@ final class OutputRingTest {
     }
 
     @Test
-    void tinyPiecesOfTwoStreamsAreBoundedByNumber() {
+    void numberOfSmallPiecesIsLimited() {
         for (int i = 0; i < 100_000; i++) {
-            tail.add(i % 2 == 0 ? STDOUT : STDERR, bytes("x"));
+            ring.add(i % 2 == 0 ? STDOUT : STDERR, bytes("x"));
         }
-        var found = tail.next(0, PATIENCE).orElseThrow();
+        var found = ring.next(0, TIMEOUT).orElseThrow();
         assertThat(found.missed()).isBetween(90_000L, 99_999L);
     }
 
     @Test
-    void aReaderThatKeepsUpLosesNothing() throws Exception {
+    void fastReaderMissesNothing() throws Exception {
         var written = new ByteArrayOutputStream();
         var read = new ByteArrayOutputStream();
         var random = new Random(7);
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             var reader = workers.submit(() -> {
-                for (long place = 0; !tail.isOver(place); ) {
-                    var found = tail.next(place, PATIENCE);
+                for (long place = 0; !ring.isOver(place); ) {
+                    var found = ring.next(place, TIMEOUT);
                     if (found.isPresent()) {
                         assertThat(found.get().missed()).isZero();
                         read.writeBytes(found.get().bytes());
@@ -93,9 +93,9 @@ final class OutputRingTest {
                 var bytes = new byte[1 + random.nextInt(5_000)];
                 random.nextBytes(bytes);
                 written.writeBytes(bytes);
-                tail.add(random.nextBoolean() ? STDOUT : STDERR, bytes);
+                ring.add(random.nextBoolean() ? STDOUT : STDERR, bytes);
             }
-            tail.end();
+            ring.end();
             reader.get();
         }
         assertThat(read.toByteArray()).isEqualTo(written.toByteArray());

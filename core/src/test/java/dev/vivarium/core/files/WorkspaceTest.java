@@ -43,7 +43,7 @@ final class WorkspaceTest {
     private final Path workspace = real.workspace();
 
     @Test
-    void whatWasWrittenIsReadBackWhole() throws IOException {
+    void writtenFileIsReadBackUnchanged() throws IOException {
         var data = new byte[5_000_001];
         new Random(1).nextBytes(data);
         FileEntry written = write("deep/er/data.bin", data, Upload.Limits.NONE);
@@ -71,7 +71,7 @@ final class WorkspaceTest {
                 "~",
                 "%2e%2e"
             })
-    void oddNamesAreOrdinary(String name) throws IOException {
+    void unusualFileNamesAreAccepted(String name) throws IOException {
         write("odd/" + name, name.getBytes(StandardCharsets.UTF_8), Upload.Limits.NONE);
         assertThat(new String(read("odd/" + name), StandardCharsets.UTF_8)).isEqualTo(name);
         assertThat(files.list("odd", ListDepth.TOP, 100).entries())
@@ -82,13 +82,13 @@ final class WorkspaceTest {
     }
 
     @Test
-    void anEmptyFileIsWrittenAndRead() throws IOException {
+    void emptyFileIsWrittenAndRead() throws IOException {
         assertThat(write("empty", new byte[0], Upload.Limits.NONE).size()).isZero();
         assertThat(read("empty")).isEmpty();
     }
 
     @Test
-    void aPartOfAFileIsRead() {
+    void rangeReadReturnsThePart() {
         write("range", "0123456789".getBytes(StandardCharsets.US_ASCII), Upload.Limits.NONE);
         assertThat(part("range", 3, 4)).isEqualTo("3456");
         assertThat(part("range", 8, 100)).isEqualTo("89");
@@ -97,7 +97,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aFileThatIsNotThereIsNamed() {
+    void missingFileIsReported() {
         assertFailure(() -> files.read("missing"), Failure.NoSuchFile.class);
         assertFailure(() -> files.stat("missing"), Failure.NoSuchFile.class);
         assertFailure(() -> files.list("missing", ListDepth.TOP, 10), Failure.NoSuchFile.class);
@@ -107,7 +107,7 @@ final class WorkspaceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/etc/passwd", "../x", "a/../../x", "a/..", ".."})
-    void aPathThatLeavesTheWorkspaceIsRefused(String path) {
+    void pathOutsideTheWorkspaceIsRejected(String path) {
         assertFailure(() -> files.read(path), Failure.PathEscapes.class);
         assertFailure(() -> files.write(path, Upload.Limits.NONE), Failure.PathEscapes.class);
         assertFailure(() -> files.list(path, ListDepth.ALL, 10), Failure.PathEscapes.class);
@@ -117,7 +117,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aLinkThatLeavesTheWorkspaceIsRefusedByTheGuest() throws IOException {
+    void linkOutOfTheWorkspaceIsRejectedByTheGuest() throws IOException {
         Files.createSymbolicLink(workspace.resolve("out"), Path.of("/etc"));
         assertFailure(() -> files.read("out/passwd"), Failure.PathEscapes.class);
         assertFailure(() -> write("out/vivarium-was-here", new byte[1], Upload.Limits.NONE), Failure.PathEscapes.class);
@@ -125,7 +125,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void namesThatCannotBeAreRefusedBeforeTheyAreSent() {
+    void invalidPathsAreRejectedBeforeTheyAreSent() {
         assertFailure(() -> files.read(""), Failure.InvalidRequest.class);
         assertFailure(() -> files.read("nul\0byte"), Failure.InvalidRequest.class);
         assertFailure(() -> files.read("lone \uD800 surrogate"), Failure.InvalidRequest.class);
@@ -134,7 +134,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aFifoIsRefusedAtOnce() throws Exception {
+    void fifoIsRejectedWithoutBlocking() throws Exception {
         new ProcessBuilder("mkfifo", workspace.resolve("fifo").toString())
                 .start()
                 .waitFor();
@@ -142,7 +142,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aDirectoryIsNotAFile() {
+    void readingADirectoryOrListingAFileFails() {
         files.mkdir("directory");
         assertFailure(() -> files.read("directory"), Failure.WrongFileType.class);
         write("plain", new byte[1], Upload.Limits.NONE);
@@ -150,7 +150,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aFileThatGrowsTooLargeIsRefusedWhileItIsSent() {
+    void uploadBeyondTheSizeLimitIsRejectedWhileSending() {
         var limits = new Upload.Limits(1_000_000, 0, 0);
         assertThatThrownBy(() -> write("large", new byte[5_000_000], limits))
                 .isInstanceOfSatisfying(
@@ -164,7 +164,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void theNumberAndSizeOfAllFilesAreBounded() {
+    void numberAndTotalSizeOfFilesAreLimited() {
         try (var other = RealGuest.start()) {
             var bounded = new Workspace(other.guest(), new WriteLock());
             write(bounded, "one", new byte[100], new Upload.Limits(0, 1, 0));
@@ -183,7 +183,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void anUploadThatIsNotCommittedLeavesNothingBehind() throws IOException {
+    void uncommittedUploadLeavesNoFile() throws IOException {
         try (Upload upload = files.write("kept/unfinished", Upload.Limits.NONE)) {
             upload.write(new byte[100_000], 0, 100_000);
         }
@@ -195,7 +195,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aListingIsNewestFirstAndItsTotalsCountEverything() throws IOException {
+    void listingIsNewestFirstAndTotalsCountAllFiles() throws IOException {
         for (int i = 0; i < 20; i++) {
             write("many/" + i, new byte[i], Upload.Limits.NONE);
             Files.setLastModifiedTime(
@@ -221,7 +221,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void longNamesInADeepTreeDoNotFillTheMemory() throws Exception {
+    void listingOfADeepTreeIsLimitedInSize() throws Exception {
         String dig = "import os\nos.makedirs('pit')\nos.chdir('pit')\n"
                 + "for _ in range(120):\n  os.mkdir('n' * 250)\n  os.chdir('n' * 250)\n"
                 + "for i in range(400):\n  open(str(i), 'w').close()\n";
@@ -240,7 +240,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void theWorkspaceItselfIsListedByEitherOfItsNames() {
+    void emptyPathAndDotListTheWorkspace() {
         write("seen", new byte[1], Upload.Limits.NONE);
         assertThat(files.list("", ListDepth.TOP, 1_000).entries())
                 .extracting(FileEntry::name)
@@ -251,7 +251,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aMoveDoesNotReplaceWhatIsThere() {
+    void moveDoesNotReplaceAnExistingFile() {
         write("from", new byte[1], Upload.Limits.NONE);
         write("to", new byte[2], Upload.Limits.NONE);
         assertThatThrownBy(() -> files.move("from", "to"))
@@ -263,7 +263,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aDirectoryThatIsNotEmptyGoesOnlyWithEverythingBelowIt() {
+    void nonEmptyDirectoryNeedsARecursiveRemove() {
         write("tree/a/b", new byte[1], Upload.Limits.NONE);
         assertFailure(() -> files.remove("tree", ListDepth.TOP), Failure.WrongFileType.class);
         assertThat(files.remove("tree", ListDepth.ALL)).isEqualTo(3);
@@ -271,7 +271,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aWatchTellsWhatHappensBelow() {
+    void watchReportsChangesBelowTheDirectory() {
         files.mkdir("watched");
         try (Watch watch = files.watch("watched")) {
             write("watched/new file", new byte[10], Upload.Limits.NONE);
@@ -284,7 +284,7 @@ final class WorkspaceTest {
     }
 
     @Test
-    void aDownloadThatIsLeftEarlyDisturbsNothing() {
+    void abandonedDownloadDoesNotBlockOtherRequests() {
         write("big", new byte[10_000_000], Upload.Limits.NONE);
         try (Download download = files.read("big")) {
             assertThat(download.entry().size()).isEqualTo(10_000_000);

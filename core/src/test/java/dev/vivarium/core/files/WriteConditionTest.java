@@ -40,7 +40,7 @@ final class WriteConditionTest {
     private final Path workspace = real.workspace();
 
     @Test
-    void aFileIsHashedWhereItIs() throws IOException {
+    void guestHashesTheFile() throws IOException {
         Files.writeString(workspace.resolve("hashed"), "abc");
 
         FileHash hash = files.hash("hashed");
@@ -53,7 +53,7 @@ final class WriteConditionTest {
     }
 
     @Test
-    void everyConditionHoldsForWhatItNames() {
+    void conditionHoldsForMatchingState() {
         var mine = Set.of("a");
         assertThat(WriteCondition.NONE.holds(false, Set.of())).isTrue();
         assertThat(new WriteCondition.Present().holds(true, Set.of())).isTrue();
@@ -69,16 +69,17 @@ final class WriteConditionTest {
     }
 
     @Test
-    void whatIsNotAsItMustBeIsLeftAlone() throws IOException {
+    void failedConditionLeavesTheFileUnchanged() throws IOException {
         Path file = Files.writeString(workspace.resolve("kept"), "abc");
         var other = new WriteCondition.OneOf(Set.of("0".repeat(64)));
 
-        assertThatThrownBy(() -> put("kept", "new", other)).satisfies(WriteConditionTest::isUnmet);
+        assertThatThrownBy(() -> put("kept", "new", other)).satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThatThrownBy(() -> put("kept", "new", new WriteCondition.Absent()))
-                .satisfies(WriteConditionTest::isUnmet);
-        assertThatThrownBy(() -> files.remove("kept", ListDepth.TOP, other)).satisfies(WriteConditionTest::isUnmet);
+                .satisfies(WriteConditionTest::assertPreconditionFailed);
+        assertThatThrownBy(() -> files.remove("kept", ListDepth.TOP, other))
+                .satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThatThrownBy(() -> files.move("kept", "moved", Workspace.Replacing.NOTHING, other))
-                .satisfies(WriteConditionTest::isUnmet);
+                .satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThat(file).hasContent("abc");
         assertThat(workspace.resolve("moved")).doesNotExist();
         try (var names = Files.list(workspace)) {
@@ -87,17 +88,17 @@ final class WriteConditionTest {
     }
 
     @Test
-    void aDirectoryIsPresentButHasNoContent() throws IOException {
+    void directoryMatchesPresentButNoHash() throws IOException {
         Files.createDirectory(workspace.resolve("folder"));
 
         assertThatThrownBy(() -> files.remove("folder", ListDepth.TOP, new WriteCondition.OneOf(Set.of(HASH_OF_ABC))))
-                .satisfies(WriteConditionTest::isUnmet);
+                .satisfies(WriteConditionTest::assertPreconditionFailed);
         assertThat(files.remove("folder", ListDepth.TOP, new WriteCondition.Present()))
                 .isEqualTo(1);
     }
 
     @Test
-    void ofTwoWritersWhoSawTheSameExactlyOneWins() throws Exception {
+    void oneOfConcurrentConditionalWritesWins() throws Exception {
         put("counter", "0", WriteCondition.NONE);
         for (int round = 0; round < 100; round++) {
             var seen = new WriteCondition.OneOf(Set.of(files.hash("counter").sha256()));
@@ -116,7 +117,7 @@ final class WriteConditionTest {
     }
 
     @Test
-    void ofManyWhoMakeOneFileExactlyOneDoes() throws Exception {
+    void oneOfConcurrentCreatesWins() throws Exception {
         for (int round = 0; round < 50; round++) {
             String name = "fresh-" + round;
             var won = new AtomicInteger();
@@ -133,7 +134,7 @@ final class WriteConditionTest {
     }
 
     @Test
-    void aFileThatIsNotWhatWasAnnouncedLacksItsEnd() throws IOException {
+    void downloadWithAnotherHashIsTruncated() throws IOException {
         Files.write(workspace.resolve("big"), new byte[300_000]);
         var out = new ByteArrayOutputStream();
 
@@ -149,7 +150,7 @@ final class WriteConditionTest {
     }
 
     @Test
-    void aFileThatIsWrittenToWhileItIsReadLacksItsEnd() throws IOException {
+    void downloadOfAChangingFileIsTruncated() throws IOException {
         Path file = Files.write(workspace.resolve("moving"), new byte[8 << 20]);
         var out = new ByteArrayOutputStream();
         try (var download = files.read("moving")) {
@@ -171,7 +172,7 @@ final class WriteConditionTest {
         }
     }
 
-    private static void isUnmet(Throwable thrown) {
+    private static void assertPreconditionFailed(Throwable thrown) {
         assertThat(thrown)
                 .isInstanceOfSatisfying(
                         SandboxException.class,

@@ -39,7 +39,7 @@ final class CancellationTest {
     }
 
     @Test
-    void theGuestStopsHashingWhenTheCallIsCancelled() throws IOException {
+    void cancelledCallStopsHashingInTheGuest() throws IOException {
         try (var file = new RandomAccessFile(real.workspace().resolve("sparse").toFile(), "rw")) {
             file.setLength(TERABYTE);
         }
@@ -55,7 +55,7 @@ final class CancellationTest {
     }
 
     @Test
-    void aCommandIsKilledWhenItsCallIsCancelled() {
+    void cancelledCallKillsItsCommand() {
         var started = new CountDownLatch(1);
         var result = inBackground(() -> {
             try (var execution = Execution.start(real.guest(), Command.shell("exec sleep 1000"))) {
@@ -72,7 +72,7 @@ final class CancellationTest {
     }
 
     @Test
-    void aCallAfterTheCancellationFailsAtOnce() {
+    void callAfterCancellationFailsImmediately() {
         cancellation.cancel();
 
         assertThatThrownBy(() -> cancellation.call(() -> real.guest().stats()))
@@ -82,7 +82,7 @@ final class CancellationTest {
     }
 
     @Test
-    void aKeptProcessOutlivesTheCallThatStartedIt() {
+    void keptProcessSurvivesCancellation() {
         var execution = cancellation.call(() ->
                 Execution.startKept(real.guest(), Command.shell("exec cat").withInput(Command.Input.STREAM), "kept"));
 
@@ -106,7 +106,7 @@ final class CancellationTest {
                         SandboxException.class, e -> assertThat(e.failure()).isEqualTo(Cancellation.FAILURE));
     }
 
-    /// Seconds of processor time that the guest process has used.
+    /// CPU time of the guest process in seconds.
     private double cpu() {
         return real.process().info().totalCpuDuration().orElseThrow().toMillis() / 1e3;
     }

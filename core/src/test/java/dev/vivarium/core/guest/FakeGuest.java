@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 
-/// A guest that sends exactly the bytes a test wants, over a real socket.
+/// Guest that sends exactly the bytes that a test defines, over a real socket.
 final class FakeGuest implements AutoCloseable {
     static final String SECRET = "the secret";
     static final long ALL_FEATURES = -1;
@@ -23,7 +23,6 @@ final class FakeGuest implements AutoCloseable {
     private final SocketChannel socket;
     private final SocketChannel hostSide;
 
-    /// A frame that the host sent.
     record Frame(int channel, int kind, ByteBuffer payload) {}
 
     private FakeGuest(SocketChannel socket, SocketChannel hostSide) {
@@ -45,7 +44,7 @@ final class FakeGuest implements AutoCloseable {
         }
     }
 
-    /// A fake guest that has shaken hands.
+    /// Returns a guest that has completed the handshake.
     static Guest greeted(GuestLoop loop, FakeGuest fake) throws IOException {
         fake.send(hello(SECRET, 0));
         Guest guest = fake.greet(loop);
@@ -90,14 +89,13 @@ final class FakeGuest implements AutoCloseable {
         send(result.frame(channel, Kind.END));
     }
 
-    /// Waits for the host's next frame.
     Frame receive() throws IOException {
         ByteBuffer header = fill(ByteBuffer.allocate(Payload.HEADER));
         ByteBuffer payload = fill(ByteBuffer.allocate(header.getInt(0)));
         return new Frame(header.getInt(4), header.get(8), payload);
     }
 
-    /// Waits for the host to hang up.
+    /// Waits until the host closes the connection.
     boolean isHungUp() throws IOException {
         try {
             while (true) {
@@ -117,7 +115,7 @@ final class FakeGuest implements AutoCloseable {
         return buffer.flip();
     }
 
-    /// Hangs up; the host's end belongs to the host.
+    /// Closes the socket of the guest. The host owns the other socket.
     @Override
     public void close() throws IOException {
         socket.close();

@@ -11,11 +11,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// A golden frame: the bytes as they travel and the text that says what is in them.
+/// Golden frame: its bytes, and the text that describes them.
 record Golden(String name, byte[] bytes, int channel, Kind kind, List<Field> fields) {
     private static final Path FOLDER = Path.of("../protocol/golden/gen-1");
 
-    /// One line of the text.
     record Field(String type, String name, String value) {
         long number() {
             return type.equals("u64") ? Long.parseUnsignedLong(value) : Long.parseLong(value);
@@ -39,7 +38,7 @@ record Golden(String name, byte[] bytes, int channel, Kind kind, List<Field> fie
             }
         }
 
-        /// The value as the reader of production code sees it; bytes as hexadecimal text.
+        /// Returns the value that the production parser reads, with bytes as hexadecimal text.
         Object read(Fields fields) {
             return switch (type) {
                 case "u8" -> (long) fields.u8();
@@ -84,7 +83,7 @@ record Golden(String name, byte[] bytes, int channel, Kind kind, List<Field> fie
         return new Fields(payload());
     }
 
-    boolean isForTheHost() {
+    boolean isSentByTheGuest() {
         return switch (kind) {
             case HELLO, PONG, STARTED, DATA, CREDIT, EOF, ARRIVED, FAIL, END -> true;
             case WELCOME, REFUSE, PING, SHUTDOWN, OPEN, CLOSE, DETACH, SIGNAL, RESIZE, ATTACH -> false;

@@ -18,17 +18,17 @@ final class GoldenTest {
         return Golden.all();
     }
 
-    static List<Golden> forTheHost() {
-        return all().stream().filter(Golden::isForTheHost).toList();
+    static List<Golden> sentByTheGuest() {
+        return all().stream().filter(Golden::isSentByTheGuest).toList();
     }
 
-    static List<Golden> forTheGuest() {
-        return all().stream().filter(golden -> !golden.isForTheHost()).toList();
+    static List<Golden> sentByTheHost() {
+        return all().stream().filter(golden -> !golden.isSentByTheGuest()).toList();
     }
 
     @ParameterizedTest
     @MethodSource("all")
-    void theTextMakesExactlyTheBytes(Golden golden) {
+    void textEncodesToTheGoldenBytes(Golden golden) {
         var payload = new Payload();
         golden.fields().forEach(field -> field.write(payload));
         ByteBuffer frame = payload.frame(golden.channel(), golden.kind());
@@ -37,7 +37,7 @@ final class GoldenTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void theBytesReadAsThoseValues(Golden golden) {
+    void bytesDecodeToTheGoldenValues(Golden golden) {
         Fields reader = golden.reader();
         for (Golden.Field field : golden.fields()) {
             assertThat(field.read(reader)).as(field.name()).isEqualTo(field.expected());
@@ -46,8 +46,8 @@ final class GoldenTest {
     }
 
     @ParameterizedTest
-    @MethodSource("forTheHost")
-    void aFrameForTheHostIsCutOutAsItIs(Golden golden) {
+    @MethodSource("sentByTheGuest")
+    void frameReaderReturnsFramesOfTheGuestUnchanged(Golden golden) {
         var seen = new ArrayList<String>();
         read(golden, (channel, kind, payload) -> {
             assertThat(payload).isEqualTo(golden.payload());
@@ -57,13 +57,13 @@ final class GoldenTest {
     }
 
     @ParameterizedTest
-    @MethodSource("forTheGuest")
-    void aFrameForTheGuestIsRefused(Golden golden) {
+    @MethodSource("sentByTheHost")
+    void frameReaderRejectsFramesOfTheHost(Golden golden) {
         assertThatThrownBy(() -> read(golden, (_, _, _) -> {})).isInstanceOf(ProtocolViolation.class);
     }
 
     @Test
-    void helloNamesTheProcessesFromBefore() {
+    void helloListsSurvivingProcesses() {
         Golden golden = Golden.named("hello-again");
         Hello hello = Hello.read(golden.reader());
         assertThat(hello.generation()).isEqualTo(1);
@@ -73,7 +73,7 @@ final class GoldenTest {
     }
 
     @Test
-    void aFailureCarriesItsNumbers() {
+    void failureKeepsItsNumbers() {
         GuestError refusal = GuestError.read(Golden.named("fail").reader());
         var id = SandboxId.random(new SecureRandom());
         assertThat(refusal.about(new RequestSubject.File("a"), id))
@@ -81,7 +81,7 @@ final class GoldenTest {
     }
 
     @Test
-    void statisticsAreReadInTheirOrder() {
+    void statisticsAreReadInFieldOrder() {
         Golden golden = Golden.named("end-stats");
         GuestStats stats = GuestStats.read(golden.reader());
         List<Long> values = golden.fields().stream().map(Golden.Field::number).toList();

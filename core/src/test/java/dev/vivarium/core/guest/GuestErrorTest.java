@@ -17,14 +17,14 @@ final class GuestErrorTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyCodeIsAFailureForEverySubject(GuestError.Code code) {
+    void everyCodeMapsToAFailureForEverySubject(GuestError.Code code) {
         for (RequestSubject subject : new RequestSubject[] {FILE, PROGRAM, LISTENER, new RequestSubject.Machine()}) {
             assertThat(refused(code, subject).sentence()).isNotBlank();
         }
     }
 
     @Test
-    void theSameCodeMeansWhatItsSubjectMakesOfIt() {
+    void codeMapsToAFailureOfItsSubject() {
         assertThat(refused(GuestError.Code.NOT_FOUND, FILE)).isEqualTo(new Failure.NoSuchFile("a/b"));
         assertThat(refused(GuestError.Code.NOT_FOUND, PROGRAM)).isInstanceOf(Failure.CannotRun.class);
         assertThat(refused(GuestError.Code.NOT_PERMITTED, FILE)).isEqualTo(new Failure.FileNotPermitted("a/b"));
@@ -40,7 +40,7 @@ final class GuestErrorTest {
     }
 
     @Test
-    void aCodeOfANewerGuestIsAFailureOfOurs() {
+    void unknownCodeIsAPlatformFailure() {
         assertThat(GuestError.Code.of(19)).isEqualTo(GuestError.Code.UNKNOWN);
         assertThat(GuestError.Code.of(65_535)).isEqualTo(GuestError.Code.UNKNOWN);
         assertThat(GuestError.Code.of(18)).isEqualTo(GuestError.Code.NOT_EMPTY);

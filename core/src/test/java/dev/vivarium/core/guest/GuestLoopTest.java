@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 final class GuestLoopTest {
     @Test
-    void aLoopIsResponsiveUntilItEnds() {
+    void loopIsResponsiveUntilClosed() {
         var loop = GuestLoop.start();
         assertThat(loop.isResponsive(Duration.ofSeconds(30))).isTrue();
 

@@ -32,14 +32,14 @@ final class GuestTest {
     }
 
     @Test
-    void aGuestAnswersAPing() {
+    void guestAnswersAPing() {
         assertThat(real.guest().pingWithin(Duration.ofMinutes(1))).isPositive();
         assertThat(real.guest().build()).isNotBlank();
         assertThat(real.guest().survivors()).isEmpty();
     }
 
     @Test
-    void statisticsAreThoseOfALivingMachine() {
+    void statisticsDescribeARunningGuest() {
         GuestStats stats;
         try (var execution = Execution.start(real.guest(), Command.of("sleep", "100"))) {
             assertThat(execution.pid()).isPositive();
@@ -51,7 +51,7 @@ final class GuestTest {
     }
 
     @Test
-    void setUpBoundsTheProcessorsThatLaterCommandsSee() {
+    void setupLimitsTheProcessorsOfCommands() {
         try (var setup = real.guest().startSetup(1, 3600)) {
             setup.await();
         }
@@ -61,7 +61,7 @@ final class GuestTest {
     }
 
     @Test
-    void aShutDownGuestIsLostAndExits() throws InterruptedException {
+    void shutDownGuestDisconnectsAndExits() throws InterruptedException {
         Guest guest = real.guest();
         guest.shutdown();
         assertThat(real.process().waitFor()).isZero();
@@ -74,7 +74,7 @@ final class GuestTest {
     }
 
     @Test
-    void aLostConnectionLeavesProcessesRunningAndNamesThemWhenItIsBack() throws IOException {
+    void processesSurviveALostConnectionAndAreListedAfterwards() throws IOException {
         Guest first = real.guest();
         var execution =
                 Execution.start(first, Command.shell("echo on; while [ ! -e go ]; do sleep 0.05; done; echo >gone"));
@@ -93,7 +93,7 @@ final class GuestTest {
     }
 
     @Test
-    void aSurvivorThatNobodyWantsIsKilled() {
+    void survivingProcessCanBeKilled() {
         var execution = Execution.start(real.guest(), Command.shell("echo on; sleep 100"));
         awaitOutput(execution);
         real.guest().close();
@@ -103,7 +103,7 @@ final class GuestTest {
     }
 
     @Test
-    void thousandsOfCommandsOneAfterAnotherLeaveNoChannelBehind() {
+    void sequentialCommandsLeakNoChannels() {
         for (int i = 0; i < 2_000; i++) {
             try (var execution = Execution.start(real.guest(), Command.of("/bin/true"))) {
                 assertThat(execution.collect().exitCode()).isZero();
@@ -113,7 +113,7 @@ final class GuestTest {
 
     private static void awaitOutput(Execution execution) {
         while (!(execution.next() instanceof ExecEvent.Output)) {
-            // Started comes first.
+            // Started is the first event.
         }
     }
 }

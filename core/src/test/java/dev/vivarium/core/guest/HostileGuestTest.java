@@ -21,29 +21,29 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Each guest here does its worst; each time another guest on the same loop must go on as if nothing had happened.
+/// Guests that violate the protocol. After each test, another guest on the same loop must still answer.
 @Timeout(300)
 final class HostileGuestTest {
     private static final int WINDOW = Service.EXEC.initialWindow();
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private GuestLoop loop;
     private FakeGuest bystander;
-    private Guest unharmed;
+    private Guest otherGuest;
     private FakeGuest fake;
 
     @BeforeEach
     void start() throws IOException {
         loop = GuestLoop.start();
         bystander = FakeGuest.connect();
-        unharmed = FakeGuest.greeted(loop, bystander);
+        otherGuest = FakeGuest.greeted(loop, bystander);
         fake = FakeGuest.connect();
     }
 
     @AfterEach
-    void theOtherGuestStillAnswers() throws Exception {
+    void otherGuestStillAnswers() throws Exception {
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
-            Future<Duration> ping = workers.submit(() -> unharmed.pingWithin(PATIENCE));
+            Future<Duration> ping = workers.submit(() -> otherGuest.pingWithin(TIMEOUT));
             FakeGuest.Frame frame = bystander.receive();
             assertThat(frame.kind()).isEqualTo(Kind.PING.code);
             bystander.send(new Payload().u64(frame.payload().getLong()).frame(0, Kind.PONG));
@@ -55,7 +55,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aWrongSecretIsRefused() throws IOException {
+    void wrongSecretIsRejected() throws IOException {
         fake.send(FakeGuest.hello("another secret", 0));
         assertUnreachable(() -> fake.greet(loop), "another secret");
         assertThat(fake.receive().kind()).isEqualTo(Kind.REFUSE.code);
@@ -63,21 +63,21 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aGuestThatSaysNothingIsGivenUp() throws IOException {
+    void silentGuestTimesOut() throws IOException {
         Connection connection = fake.attach(loop);
         assertUnreachable(() -> Guest.greet(connection, FakeGuest.SECRET, Duration.ofMillis(50)), "no answer within");
         assertThat(fake.isHungUp()).isTrue();
     }
 
     @Test
-    void aGuestThatHangsUpAtOnceIsNoticedAtOnce() throws IOException {
+    void disconnectDuringTheHandshakeFailsImmediately() throws IOException {
         Connection connection = fake.attach(loop);
         fake.close();
         assertUnreachable(() -> Guest.greet(connection, FakeGuest.SECRET, Duration.ofHours(1)), "hung up");
     }
 
     @Test
-    void anOversizedHelloEndsTheConnectionBeforeItHasCome() throws IOException {
+    void oversizedHelloClosesTheConnectionBeforeItIsRead() throws IOException {
         fake.send(ByteBuffer.allocate(Payload.HEADER)
                 .putInt(0, FrameReader.MAX_FIRST_PAYLOAD + 1)
                 .put(8, Kind.HELLO.code));
@@ -85,7 +85,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aHelloWithoutTheMagicEndsTheConnection() throws IOException {
+    void helloWithoutTheMagicClosesTheConnection() throws IOException {
         fake.send(new Payload()
                 .fixed("HTTP/1.1 200".getBytes(StandardCharsets.US_ASCII))
                 .frame(0, Kind.HELLO));
@@ -93,19 +93,19 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aHelloThatAnnouncesFourBillionSurvivorsCostsNothing() throws IOException {
+    void helloWithFourBillionSurvivorsAllocatesNothing() throws IOException {
         fake.send(FakeGuest.hello(FakeGuest.SECRET, 0xFFFF_FFFFL));
         assertUnreachable(() -> fake.greet(loop), "ends inside a field");
     }
 
     @Test
-    void aFirstFrameThatIsNotHelloEndsTheConnection() throws IOException {
+    void firstFrameOtherThanHelloClosesTheConnection() throws IOException {
         fake.send(new Payload().u64(1).frame(0, Kind.PONG));
         assertUnreachable(() -> fake.greet(loop), "HELLO");
     }
 
     @Test
-    void aSecondFrameBeforeTheWelcomeEndsTheConnection() throws IOException {
+    void frameBeforeTheWelcomeClosesTheConnection() throws IOException {
         fake.send(
                 join(FakeGuest.hello(FakeGuest.SECRET, 0), new Payload().u64(1).frame(0, Kind.PONG)));
         Connection connection = fake.attach(loop);
@@ -115,7 +115,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aGuestThatSpeaksNoCommonGenerationIsRefused() throws IOException {
+    void guestWithoutACommonGenerationIsRejected() throws IOException {
         fake.send(new Payload()
                 .fixed("VIVG".getBytes(StandardCharsets.US_ASCII))
                 .u16(0)
@@ -129,19 +129,19 @@ final class HostileGuestTest {
     }
 
     @Test
-    void bytesThatComeOneAtATimeAreUnderstood() throws IOException {
+    void handshakeWorksByteByByte() throws IOException {
         Connection connection = fake.attach(loop);
         ByteBuffer hello = FakeGuest.hello(FakeGuest.SECRET, 0);
         while (hello.hasRemaining()) {
             fake.send(ByteBuffer.wrap(new byte[] {hello.get()}));
         }
-        Guest guest = Guest.greet(connection, FakeGuest.SECRET, PATIENCE);
+        Guest guest = Guest.greet(connection, FakeGuest.SECRET, TIMEOUT);
         assertThat(guest.build()).isEqualTo("fake");
     }
 
     @Test
-    void dataBeyondTheCreditEndsTheConnection() throws IOException {
-        violates("credit", channel -> {
+    void dataBeyondTheCreditClosesTheConnection() throws IOException {
+        assertViolation("credit", channel -> {
             for (int sent = 0; sent <= WINDOW; sent += 65_536) {
                 data(channel, 1, 65_536);
             }
@@ -149,71 +149,72 @@ final class HostileGuestTest {
     }
 
     @Test
-    void dataOnAStreamThatTheServiceDoesNotHaveEndsTheConnection() throws IOException {
-        violates("stream 3", channel -> data(channel, 3, 1));
+    void dataOnAnUnknownStreamClosesTheConnection() throws IOException {
+        assertViolation("stream 3", channel -> data(channel, 3, 1));
     }
 
     @Test
-    void dataAfterTheEndOfItsStreamEndsTheConnection() throws IOException {
-        violates("stream 1", channel -> {
+    void dataAfterEofClosesTheConnection() throws IOException {
+        assertViolation("stream 1", channel -> {
             send(new Payload().u8(1).frame(channel, Kind.EOF));
             data(channel, 1, 1);
         });
     }
 
     @Test
-    void anEmptyDataFrameEndsTheConnection() throws IOException {
-        violates("0 bytes", channel -> data(channel, 1, 0));
+    void emptyDataFrameClosesTheConnection() throws IOException {
+        assertViolation("0 bytes", channel -> data(channel, 1, 0));
     }
 
     @Test
-    void aDataFrameOfMoreThanItsMaximumEndsTheConnection() throws IOException {
-        violates("65537 bytes", channel -> data(channel, 1, 65_537));
+    void oversizedDataFrameClosesTheConnection() throws IOException {
+        assertViolation("65537 bytes", channel -> data(channel, 1, 65_537));
     }
 
     @Test
-    void aFrameLongerThanAllowedEndsTheConnection() throws IOException {
-        violates(
+    void oversizedFrameClosesTheConnection() throws IOException {
+        assertViolation(
                 "262145 bytes",
                 _ -> send(ByteBuffer.allocate(9).putInt(0, Payload.MAX + 1).put(8, Kind.END.code)));
     }
 
     @Test
-    void aFrameWithANegativeLengthEndsTheConnection() throws IOException {
-        violates(
+    void frameWithANegativeLengthClosesTheConnection() throws IOException {
+        assertViolation(
                 "4294967295 bytes",
                 _ -> send(ByteBuffer.allocate(9).putInt(0, -1).put(8, Kind.END.code)));
     }
 
     @Test
-    void aFrameOfAnUnknownKindEndsTheConnection() throws IOException {
-        violates(
+    void frameOfAnUnknownKindClosesTheConnection() throws IOException {
+        assertViolation(
                 "kind 9",
                 channel -> send(ByteBuffer.allocate(9).putInt(4, channel).put(8, (byte) 9)));
     }
 
     @Test
-    void aFrameForTheWrongDirectionEndsTheConnection() throws IOException {
-        violates("not for the host", channel -> send(new Payload().frame(channel, Kind.OPEN)));
+    void frameInTheWrongDirectionClosesTheConnection() throws IOException {
+        assertViolation("not for the host", channel -> send(new Payload().frame(channel, Kind.OPEN)));
     }
 
     @Test
-    void aSecondHelloEndsTheConnection() throws IOException {
-        violates("HELLO", _ -> send(FakeGuest.hello(FakeGuest.SECRET, 0)));
+    void secondHelloClosesTheConnection() throws IOException {
+        assertViolation("HELLO", _ -> send(FakeGuest.hello(FakeGuest.SECRET, 0)));
     }
 
     @Test
-    void aChannelFrameOnChannelZeroEndsTheConnection() throws IOException {
-        violates("channel 0", _ -> data(0, 1, 1));
+    void channelFrameOnChannelZeroClosesTheConnection() throws IOException {
+        assertViolation("channel 0", _ -> data(0, 1, 1));
     }
 
     @Test
-    void aFrameThatEndsInsideAFieldEndsTheConnection() throws IOException {
-        violates("ends inside a field", channel -> send(new Payload().u8(0).frame(channel, Kind.CREDIT)));
+    void truncatedFrameClosesTheConnection() throws IOException {
+        assertViolation(
+                "ends inside a field", channel -> send(new Payload().u8(0).frame(channel, Kind.CREDIT)));
     }
 
     @Test
-    void aResultThatEndsInsideAFieldEndsTheConnection() throws IOException {
+    void truncatedResultClosesTheConnection() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Future<GuestStats> stats = inBackground(guest::stats);
         fake.end(fake.receive().channel(), new Payload().u32(1));
@@ -236,7 +237,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void halfAFrameAndAHangUpReleaseWhoeverWaits() throws IOException {
+    void disconnectAfterHalfAFrameReleasesWaiters() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Channel channel = open(guest);
         Future<Message> message = inBackground(channel::next);
@@ -251,7 +252,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aGuestThatStopsReadingHoldsUpItsOwnWritersUntilItIsClosed() throws IOException {
+    void guestThatStopsReadingBlocksOnlyItsWriters() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Channel channel = open(guest);
         fake.send(new Payload().u8(0).u32(0xFFFF_FFFFL).frame(fake.receive().channel(), Kind.CREDIT));
@@ -265,7 +266,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void whatAGuestSendsAfterItsChannelWasClosedIsDropped() throws IOException {
+    void dataAfterAChannelCloseIsDropped() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Channel channel = open(guest);
         int number = fake.receive().channel();
@@ -279,7 +280,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aGuestThatNeverEndsChannelsCannotMakeUsKeepMoreThanTheMaximum() throws IOException {
+    void numberOfUnfinishedChannelsIsLimited() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Future<?> reader = inBackground(fake::isHungUp);
         for (int i = 0; i < ChannelTable.MAX_CHANNELS; i++) {
@@ -295,7 +296,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void numbersOfProcessesFromBeforeAreNotUsedAgain() throws IOException {
+    void channelNumbersOfSurvivorsAreNotReused() throws IOException {
         fake.send(FakeGuest.helloFields(FakeGuest.SECRET)
                 .u32(1)
                 .u32(1)
@@ -315,7 +316,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void aServiceThatTheGuestDoesNotOfferIsUnsupportedAndNothingIsSent() throws IOException {
+    void serviceMissingInTheGuestIsUnsupported() throws IOException {
         fake.send(new Payload()
                 .fixed("VIVG".getBytes(StandardCharsets.US_ASCII))
                 .u16(1)
@@ -336,7 +337,7 @@ final class HostileGuestTest {
     }
 
     @Test
-    void listenersHearOfALossOnceAndOutsideTheLoop() throws IOException {
+    void lossListenersRunOnceOnAVirtualThread() throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         var calls = new AtomicInteger();
         var worker = new CompletableFuture<Thread>();
@@ -355,16 +356,16 @@ final class HostileGuestTest {
     }
 
     @Test
-    void closingTheLoopReleasesEverybody() throws IOException {
+    void closingTheLoopReleasesAllWaiters() throws IOException {
         GuestLoop another = GuestLoop.start();
-        try (FakeGuest short_ = FakeGuest.connect()) {
-            Guest guest = FakeGuest.greeted(another, short_);
+        try (FakeGuest fakeOfLoop = FakeGuest.connect()) {
+            Guest guest = FakeGuest.greeted(another, fakeOfLoop);
             Channel channel = open(guest);
             Future<Message> message = inBackground(channel::next);
             another.close();
             another.close();
             assertUnreachable(message::get, "stopping");
-            assertThat(short_.isHungUp()).isTrue();
+            assertThat(fakeOfLoop.isHungUp()).isTrue();
         }
     }
 
@@ -372,13 +373,14 @@ final class HostileGuestTest {
         return guest.open(Service.EXEC, new Payload(), new RequestSubject.Program("test"));
     }
 
-    /// Opens a channel with a reader, has the guest misbehave on it, and expects the documented outcome.
-    private void violates(String why, Consumer<Integer> misbehaviour) throws IOException {
+    /// Opens a channel, lets the guest misbehave on it, and asserts that the host closes the connection with this
+    /// reason.
+    private void assertViolation(String why, Consumer<Integer> misbehaviour) throws IOException {
         Guest guest = FakeGuest.greeted(loop, fake);
         Channel channel = open(guest);
         int number = fake.receive().channel();
         misbehaviour.accept(number);
-        // Not read before the loss: what a reader takes gives credit back.
+        // No read before the loss: a read returns credit to the guest.
         await().until(() -> !guest.isOpen());
         assertUnreachable(() -> channel.result(Fields::isEmpty), why);
         assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Disconnect.Cause.VIOLATION);
@@ -386,7 +388,7 @@ final class HostileGuestTest {
     }
 
     private boolean answersAPing(Guest guest) throws IOException {
-        Future<Duration> ping = inBackground(() -> guest.pingWithin(PATIENCE));
+        Future<Duration> ping = inBackground(() -> guest.pingWithin(TIMEOUT));
         FakeGuest.Frame frame = fake.receive();
         while (frame.kind() != Kind.PING.code) {
             frame = fake.receive();
@@ -400,7 +402,7 @@ final class HostileGuestTest {
         send(new Payload().u8(stream).fixed(new byte[length]).frame(channel, Kind.DATA));
     }
 
-    /// Sends what the host may refuse to take to the end.
+    /// Sends a frame. The host may close the connection before it reads the whole frame.
     private void send(ByteBuffer frame) {
         try {
             fake.send(frame);

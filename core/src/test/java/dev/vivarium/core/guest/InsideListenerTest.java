@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Connections that come from inside: what a real guest brings, and what a bad one may not.
+/// Connections that processes inside the sandbox open, with a real guest and with a misbehaving one.
 @Timeout(300)
 final class InsideListenerTest {
     private static final int FIRST = 1 << 31 | 1;
@@ -40,7 +40,7 @@ final class InsideListenerTest {
     }
 
     @Test
-    void bytesGoBothWaysAndTheConnectionEndsWithItsTaker() throws Exception {
+    void connectionCopiesBytesInBothDirections() throws Exception {
         var data = new byte[3_000_000];
         new Random(7).nextBytes(data);
         try (RealGuest real = RealGuest.start();
@@ -68,7 +68,7 @@ final class InsideListenerTest {
     }
 
     @Test
-    void thePortThatIsAskedForIsGivenAndATakenOneRefused() {
+    void requestedPortIsBoundAndATakenPortIsRejected() {
         try (RealGuest real = RealGuest.start()) {
             int port;
             try (InsideListener listener = real.guest().listen(0, 4, InsideListenerTest::echo)) {
@@ -82,41 +82,41 @@ final class InsideListenerTest {
                 try (InsideListener again = real.guest().listen(port, 4, InsideListenerTest::echo)) {
                     return again.port() == port;
                 } catch (SandboxException e) {
-                    return false; // The guest has not heard of the close.
+                    return false; // The guest has not yet processed the close.
                 }
             });
         }
     }
 
     @Test
-    void severalListenersAreServedEachByItsOwn() throws Exception {
+    void eachListenerServesItsOwnConnections() throws Exception {
         try (RealGuest real = RealGuest.start();
-                InsideListener first = real.guest().listen(0, 2, channel -> say(channel, "first"));
-                InsideListener second = real.guest().listen(0, 2, channel -> say(channel, "second"))) {
-            // More than either may have at a time: each place is given back to its own listener.
+                InsideListener first = real.guest().listen(0, 2, channel -> sendText(channel, "first"));
+                InsideListener second = real.guest().listen(0, 2, channel -> sendText(channel, "second"))) {
+            // More than the limit of each listener: every slot is released to its own listener.
             for (int i = 0; i < 5; i++) {
-                assertThat(hear(first)).isEqualTo("first");
-                assertThat(hear(second)).isEqualTo("second");
+                assertThat(receiveText(first)).isEqualTo("first");
+                assertThat(receiveText(second)).isEqualTo("second");
             }
         }
     }
 
-    private static void say(Channel channel, String text) {
+    private static void sendText(Channel channel, String text) {
         channel.write(text.getBytes(StandardCharsets.UTF_8), 0, text.length());
         channel.closeInput();
         while (channel.next() instanceof Message.Data) {
-            // Until the other side has hung up.
+            // Until the peer closes the connection.
         }
     }
 
-    private static String hear(InsideListener listener) throws IOException {
+    private static String receiveText(InsideListener listener) throws IOException {
         try (var client = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
             return new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
     @Test
-    void aConnectionThatComesWithTheAnswerIsServed() throws Exception {
+    void connectionRightAfterTheResponseIsServed() throws Exception {
         Guest guest = FakeGuest.greeted(loop, fake);
         var served = new CompletableFuture<Integer>();
         var listener = inBackground(() -> guest.listen(0, 1, channel -> served.complete(channel.number())));
@@ -131,26 +131,26 @@ final class InsideListenerTest {
     }
 
     @Test
-    void aConnectionThatNobodyListensForBreaksTheProtocol() throws Exception {
-        violates(_ -> arrive(FIRST, 77));
+    void connectionWithoutAListenerIsAViolation() throws Exception {
+        assertViolation(_ -> arrive(FIRST, 77));
     }
 
     @Test
-    void aConnectionOnANumberOfTheHostsBreaksTheProtocol() throws Exception {
-        violates(listener -> arrive(5, listener));
+    void connectionOnAHostChannelNumberIsAViolation() throws Exception {
+        assertViolation(listener -> arrive(5, listener));
     }
 
     @Test
-    void aSecondConnectionOnOneNumberBreaksTheProtocol() throws Exception {
-        violates(listener -> {
+    void secondConnectionOnOneNumberIsAViolation() throws Exception {
+        assertViolation(listener -> {
             arrive(FIRST, listener);
             arrive(FIRST, listener);
         });
     }
 
     @Test
-    void moreConnectionsThanAllowedBreakTheProtocol() throws Exception {
-        violates(listener -> {
+    void tooManyConnectionsAreAViolation() throws Exception {
+        assertViolation(listener -> {
             arrive(FIRST, listener);
             arrive(FIRST + 1, listener);
             arrive(FIRST + 2, listener);
@@ -158,8 +158,8 @@ final class InsideListenerTest {
     }
 
     @Test
-    void moreDataThanItsCreditOnAConnectionBreaksTheProtocol() throws Exception {
-        violates(listener -> {
+    void dataBeyondTheCreditIsAViolation() throws Exception {
+        assertViolation(listener -> {
             arrive(FIRST, listener);
             for (int sent = 0; sent <= Service.DIAL.initialWindow(); sent += 65_536) {
                 send(new Payload().u8(1).fixed(new byte[65_536]).frame(FIRST, Kind.DATA));
@@ -167,13 +167,14 @@ final class InsideListenerTest {
         });
     }
 
-    /// Opens a listener for two connections whose taker never reads, and has the guest misbehave.
-    private void violates(Consumer<Integer> misbehaviour) throws Exception {
+    /// Opens a listener for two connections whose handler never reads, lets the guest misbehave, and asserts a
+    /// violation.
+    private void assertViolation(Consumer<Integer> misbehaviour) throws Exception {
         Guest guest = FakeGuest.greeted(loop, fake);
-        var over = new CountDownLatch(1);
+        var finished = new CountDownLatch(1);
         var listener = inBackground(() -> guest.listen(0, 2, _ -> {
             try {
-                over.await();
+                finished.await();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -183,7 +184,7 @@ final class InsideListenerTest {
         assertThat(listener.join().port()).isEqualTo(3128);
         misbehaviour.accept(number);
         await().until(() -> !guest.isOpen());
-        over.countDown();
+        finished.countDown();
         assertThat(guest.loss().orElseThrow().cause()).isEqualTo(Disconnect.Cause.VIOLATION);
     }
 

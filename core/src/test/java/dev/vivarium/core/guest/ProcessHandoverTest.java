@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Test;
 
 class ProcessHandoverTest {
     @Test
-    void whoAsksWaitsForAGuestThatIsSlow() throws InterruptedException {
+    void awaitBlocksUntilTheHandoverIsDone() throws InterruptedException {
         var handover = new ProcessHandover();
         handover.expect();
-        Thread asks = Thread.ofVirtual().name("asks").start(handover::await);
+        Thread waiter = Thread.ofVirtual().name("asks").start(handover::await);
 
-        assertThat(asks.join(Duration.ofMillis(1500))).isFalse();
+        assertThat(waiter.join(Duration.ofMillis(1500))).isFalse();
         handover.done();
-        asks.join();
+        waiter.join();
     }
 }

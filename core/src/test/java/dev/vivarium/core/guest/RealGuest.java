@@ -14,12 +14,12 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/// The real guest program on this machine, without isolation, with a workspace of its own.
+/// Real guest program on this machine, without isolation, with its own workspace.
 public final class RealGuest implements AutoCloseable {
     private static final String SECRET = "0123456789abcdef";
 
-    /// More than the busiest machine needs: nothing here tests how fast a guest is.
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    /// Longer than the slowest machine needs. No test here measures the speed of a guest.
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private final Path home;
     private final ServerSocketChannel listener;
@@ -85,11 +85,11 @@ public final class RealGuest implements AutoCloseable {
         return process;
     }
 
-    /// Waits for the guest to connect again and greets it.
+    /// Waits for the next connection of the guest and completes the handshake.
     public Guest accept() {
         try {
             SocketChannel socket = listener.accept();
-            guest = Guest.greet(loop.attach(id, socket), SECRET, PATIENCE);
+            guest = Guest.greet(loop.attach(id, socket), SECRET, TIMEOUT);
             return guest;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -100,12 +100,12 @@ public final class RealGuest implements AutoCloseable {
     public void close() {
         try {
             if (!guest.isOpen() && process.isAlive()) {
-                accept(); // So that it can be told, and takes its processes along.
+                accept(); // Reconnect to send the shutdown, which also ends its processes.
             }
             if (guest.isOpen()) {
                 guest.shutdown();
             }
-            if (!process.waitFor(PATIENCE)) {
+            if (!process.waitFor(TIMEOUT)) {
                 process.destroyForcibly().waitFor();
             }
             loop.close();

@@ -7,15 +7,15 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 final class ReceiveQueueTest {
-    private final ReceiveQueue inbox = new ReceiveQueue();
+    private final ReceiveQueue queue = new ReceiveQueue();
 
     @Test
-    void anEmptyInboxHasNothing() {
-        assertThat(inbox.poll()).isNull();
+    void emptyQueueReturnsNull() {
+        assertThat(queue.poll()).isNull();
     }
 
     @Test
-    void aMillionSingleBytesBecomeAFewPieces() {
+    void singleBytesAreMergedIntoAFewPieces() {
         for (int i = 0; i < 1_000_000; i++) {
             add(1, (byte) i);
         }
@@ -23,7 +23,7 @@ final class ReceiveQueueTest {
     }
 
     @Test
-    void twoStreamsThatTakeTurnsStayInOrderUntilThereAreMany() {
+    void alternatingStreamsStayInOrder() {
         add(1, (byte) 'a');
         add(2, (byte) 'b');
         add(1, (byte) 'c');
@@ -33,14 +33,14 @@ final class ReceiveQueueTest {
     }
 
     @Test
-    void twoStreamsThatTakeTurnsByteByByteCostABoundedNumberOfPieces() {
+    void alternatingStreamsUseALimitedNumberOfPieces() {
         for (int i = 0; i < 500_000; i++) {
             add(1, (byte) i);
             add(2, (byte) i);
         }
         int pieces = 0;
         int bytes = 0;
-        while (inbox.poll() instanceof Message.Data(int _, byte[] piece)) {
+        while (queue.poll() instanceof Message.Data(int _, byte[] piece)) {
             pieces++;
             bytes += piece.length;
         }
@@ -49,34 +49,34 @@ final class ReceiveQueueTest {
     }
 
     @Test
-    void whatWasTakenIsNeverJoinedToAgain() {
+    void returnedPieceIsNotExtended() {
         add(1, (byte) 1);
-        var first = (Message.Data) inbox.poll();
+        var first = (Message.Data) queue.poll();
         add(1, (byte) 2);
         assertThat(first.bytes()).containsExactly(1);
-        assertThat(((Message.Data) inbox.poll()).bytes()).containsExactly(2);
+        assertThat(((Message.Data) queue.poll()).bytes()).containsExactly(2);
     }
 
     @Test
-    void theEndOfAStreamComesAfterItsBytes() {
+    void eofFollowsTheBytesOfItsStream() {
         add(2, (byte) 1);
-        inbox.addEof(2);
-        assertThat(inbox.poll()).isInstanceOf(Message.Data.class);
-        assertThat(inbox.poll()).isEqualTo(new Message.Eof(2));
+        queue.addEof(2);
+        assertThat(queue.poll()).isInstanceOf(Message.Data.class);
+        assertThat(queue.poll()).isEqualTo(new Message.Eof(2));
     }
 
     private void add(int stream, byte value) {
-        inbox.add(stream, ByteBuffer.wrap(new byte[] {value}));
+        queue.add(stream, ByteBuffer.wrap(new byte[] {value}));
     }
 
     private int streamOfNext() {
-        return ((Message.Data) inbox.poll()).stream();
+        return ((Message.Data) queue.poll()).stream();
     }
 
     private int drain(int stream, int expected) {
         var all = new ByteArrayOutputStream();
         int pieces = 0;
-        while (inbox.poll() instanceof Message.Data(int from, byte[] bytes)) {
+        while (queue.poll() instanceof Message.Data(int from, byte[] bytes)) {
             assertThat(from).isEqualTo(stream);
             all.writeBytes(bytes);
             pieces++;

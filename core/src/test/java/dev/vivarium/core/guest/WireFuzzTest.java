@@ -13,14 +13,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Whatever bytes a guest sends, the host either understands them or sees a violation; nothing else is ever thrown.
-/// The seed is in the message of a failure.
+/// The host parses any bytes of a guest or reports a protocol violation. It throws nothing else. The failure message
+/// contains the seed.
 @Timeout(300)
 final class WireFuzzTest {
     private static final int ROUNDS = 250_000;
     private static final long SEED = 20_240_229;
 
-    private final List<Golden> goldens = GoldenTest.forTheHost();
+    private final List<Golden> goldens = GoldenTest.sentByTheGuest();
     private final ByteBuffer buffer = ByteBuffer.allocate(FrameReader.MAX_REST + GuestLoop.READ);
     private GuestLoop loop;
     private FakeGuest fake;
@@ -31,7 +31,7 @@ final class WireFuzzTest {
         loop = GuestLoop.start();
         fake = FakeGuest.connect();
         connection = fake.attach(loop);
-        // What the host answers goes nowhere.
+        // The host's responses are discarded.
         connection.lose(Disconnect.Cause.CLOSED, "only its frames are wanted");
     }
 
@@ -42,22 +42,22 @@ final class WireFuzzTest {
     }
 
     @Test
-    void mutatedAndRandomFramesAreUnderstoodOrRefused() {
-        int refused = 0;
+    void mutatedAndRandomFramesAreParsedOrRejected() {
+        int rejected = 0;
         for (int round = 0; round < ROUNDS; round++) {
             var random = new SplittableRandom(SEED + round);
             try {
                 feed(random, bytes(random));
             } catch (ProtocolViolation e) {
-                refused++;
+                rejected++;
             } catch (RuntimeException e) {
                 throw new AssertionError("seed " + (SEED + round), e);
             }
         }
-        assertThat(refused).isBetween(ROUNDS / 100, ROUNDS);
+        assertThat(rejected).isBetween(ROUNDS / 100, ROUNDS);
     }
 
-    /// Gives the bytes to a fresh reader in pieces of random length, with channels open that goldens speak of.
+    /// Passes the bytes to a new reader in pieces of random length. The channels of the golden frames are open.
     private void feed(SplittableRandom random, byte[] bytes) {
         var reader = new FrameReader();
         var channelTable = new ChannelTable(fake.id);
@@ -125,7 +125,7 @@ final class WireFuzzTest {
     }
 
     @Test
-    void everyShapeReadsAnythingOrSeesAViolation() {
+    void everyMessageTypeParsesOrReportsAViolation() {
         for (int round = 0; round < ROUNDS; round++) {
             var random = new SplittableRandom(SEED - round);
             byte[] bytes = mutated(

@@ -43,7 +43,7 @@ class ImagesTest {
         FileTrees.delete(directory);
     }
 
-    private static TarWriter honest() {
+    private static TarWriter validTar() {
         return new TarWriter()
                 .directory("./")
                 .directory("usr/")
@@ -52,12 +52,12 @@ class ImagesTest {
                 .link("bin", "usr/bin");
     }
 
-    private Image imported(TarWriter tar) throws IOException {
+    private Image importTar(TarWriter tar) throws IOException {
         return images.importFrom("mine", Files.write(directory.resolve("image.tar"), tar.bytes()), line -> {});
     }
 
     private void assertRefused(TarWriter tar, String why) {
-        assertThatThrownBy(() -> imported(tar))
+        assertThatThrownBy(() -> importTar(tar))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining(why);
         assertThat(images.list()).extracting(Image::name).containsExactly("host");
@@ -65,7 +65,7 @@ class ImagesTest {
     }
 
     @Test
-    void theHostsImageIsAlwaysThere() throws IOException {
+    void hostImageAlwaysExists() throws IOException {
         var host = images.require("host");
         assertThat(host.shared()).contains(new Image.Shared(Path.of("/usr"), Path.of("/usr")));
         assertThat(Files.readString(host.root().resolve("etc/passwd"))).contains("sandboxuser:x:1000:1000");
@@ -74,7 +74,7 @@ class ImagesTest {
     }
 
     @Test
-    void aLayerIsSeenOverTheHostAlsoWhenItIsALinkToOneThatIsShared() throws IOException {
+    void linkedLayerIsSharedOverTheHostImage() throws IOException {
         var shared = directory.resolve("shared");
         Files.createDirectories(shared.resolve("opt/vivarium"));
         Layer.mark(shared, "agent\n");
@@ -90,14 +90,14 @@ class ImagesTest {
     }
 
     @Test
-    void anImportCannotPassForALayer() throws IOException {
-        var image = imported(honest().file(Layer.MARKER, "agent\n"));
+    void importedMarkerFileDoesNotMakeALayer() throws IOException {
+        var image = importTar(validTar().file(Layer.MARKER, "agent\n"));
         assertThat(image.shared()).isEmpty();
         assertThat(image.root()).isEqualTo(directory.resolve("home/images/mine"));
     }
 
     @Test
-    void aWorkerImageWhoseSdkCannotBeHadSaysWhyAndLeavesNothing() throws IOException {
+    void failedSdkInstallIsReportedAndLeavesNoImage() throws IOException {
         var fake =
                 "#!/bin/sh\n[ \"$1\" = -c ] && { echo /x; echo 13; exit; }\necho 'ERROR: no route to the registry'; exit 1\n";
         var order = new WorkerImage.Order(Optional.empty(), Optional.of(python(fake)));
@@ -111,7 +111,7 @@ class ImagesTest {
     }
 
     @Test
-    void aPythonThatIsTooOldOrNoneAtAllIsRefused() throws IOException {
+    void oldOrMissingPythonIsRejected() throws IOException {
         var old = python("#!/bin/sh\necho /x; echo 9\n");
         var order = new WorkerImage.Order(Optional.of(Set.of(WorkerImage.Runtime.OPENHANDS)), Optional.of(old));
         assertThatThrownBy(() -> images.buildWorker(order, line -> {}))
@@ -128,8 +128,8 @@ class ImagesTest {
     }
 
     @Test
-    void anArchiveBecomesAnImageWithAllAMachineNeeds() throws IOException {
-        var image = imported(honest().file("etc/passwd", "root:x:0:0::/root:/bin/sh\n"));
+    void importedArchiveGetsMountPointsAndTheUser() throws IOException {
+        var image = importTar(validTar().file("etc/passwd", "root:x:0:0::/root:/bin/sh\n"));
         assertThat(images.require("mine")).isEqualTo(image);
         for (var place : new String[] {"proc", "dev", "sys", "tmp", "workspace", "run/vivarium", "home/sandboxuser"}) {
             assertThat(image.root().resolve(place)).isDirectory();
@@ -140,8 +140,8 @@ class ImagesTest {
     }
 
     @Test
-    void setuidBitsAndDevicesDoNotComeIn() throws IOException {
-        var root = imported(honest().device("dev/mem").device("usr/null").file("dev/console", "x"))
+    void importDropsSetuidBitsAndDevices() throws IOException {
+        var root = importTar(validTar().device("dev/mem").device("usr/null").file("dev/console", "x"))
                 .root();
         assertThat((int) Files.getAttribute(root.resolve("usr/bin/tool"), "unix:mode") & 07777)
                 .isEqualTo(0755);
@@ -150,27 +150,28 @@ class ImagesTest {
     }
 
     @Test
-    void aNameThatClimbsIsRefused() {
-        assertRefused(honest().file("../escaped", "x"), "leaves the image");
-        assertRefused(honest().rename("usr/../../escaped").file("innocent", "x"), "leaves the image");
+    void entryOutsideTheImageIsRejected() {
+        assertRefused(validTar().file("../escaped", "x"), "leaves the image");
+        assertRefused(validTar().rename("usr/../../escaped").file("innocent", "x"), "leaves the image");
         assertThat(directory.resolve("escaped")).doesNotExist();
     }
 
     @Test
-    void whatNoTarWouldWriteIsRefusedInWords() {
-        assertRefused(honest().extend("size", "-5").file("f", "x"), "not one");
-        assertRefused(honest().extend("size", "many").file("f", "x"), "not one");
-        assertRefused(honest().extend("long path=x\n").file("f", "x"), "damaged");
-        assertRefused(honest().extend("999999999999 path=x\n").file("f", "x"), "damaged");
-        assertRefused(honest().rename("a\0b").file("f", "x"), "zero byte");
-        assertRefused(honest().extend("linkpath", "a\0b").link("l", "x"), "zero byte");
-        assertRefused(honest().file("usr/.wh.", "x"), "whiteout");
+    void malformedHeadersAreRejectedWithAReason() {
+        assertRefused(validTar().extend("size", "-5").file("f", "x"), "not one");
+        assertRefused(validTar().extend("size", "many").file("f", "x"), "not one");
+        assertRefused(validTar().extend("long path=x\n").file("f", "x"), "damaged");
+        assertRefused(validTar().extend("999999999999 path=x\n").file("f", "x"), "damaged");
+        assertRefused(validTar().rename("a\0b").file("f", "x"), "zero byte");
+        assertRefused(validTar().extend("linkpath", "a\0b").link("l", "x"), "zero byte");
+        assertRefused(validTar().file("usr/.wh.", "x"), "whiteout");
     }
 
     @Test
-    void aLinkOutLeadsBackIn() throws IOException {
+    void symbolicLinksResolveInsideTheImage() throws IOException {
         var canary = Files.createDirectory(directory.resolve("canary"));
-        var image = imported(honest().link("out", canary.toString())
+        var image = importTar(validTar()
+                .link("out", canary.toString())
                 .file("out/file", "x")
                 .link("up", "../../..")
                 .file("up/top", "x"));
@@ -180,24 +181,24 @@ class ImagesTest {
     }
 
     @Test
-    void aHardLinkOutIsRefused() throws IOException {
+    void hardLinkOutOfTheImageIsRejected() throws IOException {
         var canary = Files.writeString(directory.resolve("canary"), "CANARY");
-        assertRefused(honest().hardLink("mine", canary.toString()), "hard link");
-        assertRefused(honest().hardLink("mine", "../../../canary"), "leaves the image");
-        assertRefused(honest().link("soft", canary.toString()).hardLink("mine", "soft"), "hard link");
+        assertRefused(validTar().hardLink("mine", canary.toString()), "hard link");
+        assertRefused(validTar().hardLink("mine", "../../../canary"), "leaves the image");
+        assertRefused(validTar().link("soft", canary.toString()).hardLink("mine", "soft"), "hard link");
     }
 
     @Test
-    void aMountPointThatIsALinkIsRefused() {
+    void linkAsMountPointIsRejected() {
         for (var name : new String[] {"dev", "proc", "sys", "etc", "tmp", "run", "workspace", "home"}) {
-            assertRefused(honest().link(name, "/usr"), "/" + name + " must not be a link");
+            assertRefused(validTar().link(name, "/usr"), "/" + name + " must not be a link");
         }
-        assertRefused(honest().directory("etc").link("etc/passwd", "/etc/shadow"), "/etc/passwd");
+        assertRefused(validTar().directory("etc").link("etc/passwd", "/etc/shadow"), "/etc/passwd");
     }
 
     @Test
-    void aDamagedArchiveLeavesNothing() throws IOException {
-        byte[] whole = honest().file("usr/big", "x".repeat(5000)).bytes();
+    void damagedArchiveLeavesNoImage() throws IOException {
+        byte[] whole = validTar().file("usr/big", "x".repeat(5000)).bytes();
         var cut = Files.write(directory.resolve("cut.tar"), Arrays.copyOf(whole, whole.length - 3000));
         assertThatThrownBy(() -> images.importFrom("mine", cut, line -> {})).isInstanceOf(SandboxException.class);
         var noise = Files.writeString(directory.resolve("noise.tar"), "not a tar archive".repeat(100));
@@ -206,8 +207,9 @@ class ImagesTest {
     }
 
     @Test
-    void layersAreStackedAndWhiteoutsHonoured() throws Exception {
-        var lower = honest().directory("data")
+    void layersAreStackedAndWhiteoutsApplied() throws Exception {
+        var lower = validTar()
+                .directory("data")
                 .file("data/old", "old")
                 .file("data/kept", "kept")
                 .directory("all")
@@ -227,8 +229,8 @@ class ImagesTest {
     }
 
     @Test
-    void aBlobThatDoesNotMatchItsDigestIsRefused() throws Exception {
-        var layout = layout(honest().bytes());
+    void blobWithAWrongDigestIsRejected() throws Exception {
+        var layout = layout(validTar().bytes());
         try (var blobs = Files.list(layout.resolve("blobs/sha256"))) {
             var largest = blobs.max((a, b) ->
                             Long.compare(a.toFile().length(), b.toFile().length()))
@@ -239,15 +241,15 @@ class ImagesTest {
     }
 
     @Test
-    void aDockerArchiveIsUnpacked() throws IOException {
+    void dockerArchiveIsUnpacked() throws IOException {
         var archive = new TarWriter()
-                .blob("abc/layer.tar", honest().bytes())
+                .blob("abc/layer.tar", validTar().bytes())
                 .file("manifest.json", "[{\"Config\":\"c.json\",\"RepoTags\":null,\"Layers\":[\"abc/layer.tar\"]}]");
-        assertThat(imported(archive).root().resolve("usr/bin/tool")).exists();
+        assertThat(importTar(archive).root().resolve("usr/bin/tool")).exists();
     }
 
     @Test
-    void aDirectoryIsCopiedWithItsLinks() throws IOException {
+    void directoryIsCopiedWithItsLinks() throws IOException {
         var source = Files.createDirectories(directory.resolve("source/usr/bin"));
         Files.createSymbolicLink(source.resolve("shell"), Path.of("/bin/sh"));
         var root = images.importFrom("copy", directory.resolve("source"), line -> {})
@@ -258,9 +260,9 @@ class ImagesTest {
     }
 
     @Test
-    void aNameIsNoPathAndIsTakenOnce() throws IOException {
-        imported(honest());
-        assertThatThrownBy(() -> imported(honest())).hasMessageContaining("is there already");
+    void invalidAndDuplicateNamesAreRejected() throws IOException {
+        importTar(validTar());
+        assertThatThrownBy(() -> importTar(validTar())).hasMessageContaining("is there already");
         for (var name : new String[] {"../x", "", "a/b", "A", ".hidden", "host"}) {
             assertThatThrownBy(() -> images.importFrom(name, directory, line -> {}))
                     .isInstanceOf(SandboxException.class);

@@ -19,10 +19,10 @@ class CommandEventsTest {
     private final CommandEvents commandEvents = commandEvents(CommandEvents.Pace.COMMAND);
 
     @Test
-    void theFirstWordsGoAtOnceAndTheRestTogether() {
-        say("one");
-        say("two");
-        say("three");
+    void firstOutputIsPublishedImmediatelyAndTheRestTogether() {
+        print("one");
+        print("two");
+        print("three");
         assertThat(events).containsExactly("command.output {\"pid\":7,\"stdout\":\"one\"}");
 
         commandEvents.left();
@@ -33,9 +33,9 @@ class CommandEventsTest {
     }
 
     @Test
-    void whatWasCollectedIsToldByTheBeatAndSilenceIsNot() {
-        say("one");
-        say("two");
+    void beatPublishesCollectedOutputOnly() {
+        print("one");
+        print("two");
 
         commandEvents.publishDue();
         assertThat(events).hasSize(1);
@@ -48,10 +48,10 @@ class CommandEventsTest {
     }
 
     @Test
-    void aFloodIsFoldedAndTheFoldingIsVisible() {
-        say("first");
-        say("x".repeat(100_000));
-        say("more");
+    void largeOutputIsFoldedAndTheFoldedBytesCounted() {
+        print("first");
+        print("x".repeat(100_000));
+        print("more");
         commandEvents.left();
 
         assertThat(events.get(1)).contains("\"folded_bytes\":" + (100_000 + 4 - 8 * 1024));
@@ -59,7 +59,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void aCharacterInTwoPiecesIsNotTorn() {
+    void characterSplitAcrossChunksStaysWhole() {
         byte[] euro = "€".getBytes(StandardCharsets.UTF_8);
         commandEvents.output(Stream.STDERR, new byte[] {euro[0], euro[1]});
         commandEvents.output(Stream.STDERR, new byte[] {euro[2]});
@@ -69,14 +69,14 @@ class CommandEventsTest {
     }
 
     @Test
-    void itEndsOnce() {
+    void commandEndsOnce() {
         commandEvents.left();
         commandEvents.left();
 
         assertThat(events).hasSize(2);
     }
 
-    private void say(String text) {
+    private void print(String text) {
         commandEvents.output(Stream.STDOUT, text.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -90,7 +90,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void aTerminalIsToldByTheBeatAlone() {
+    void terminalOutputIsPublishedOnlyByTheBeat() {
         var shell = commandEvents(CommandEvents.Pace.TERMINAL);
         shell.output(Stream.STDOUT, bytes("$ ls"));
         assertThat(events).isEmpty();
@@ -100,7 +100,7 @@ class CommandEventsTest {
     }
 
     @Test
-    void whatAnEarlierServerToldIsNotToldAgain() {
+    void publishedOutputIsNotPublishedAgainAfterARestart() {
         var place = new CommandEvents.Bookmark(new CommandStarted.Place(10, 0), new CommandStarted.Place(13, 0));
         var found = commandEvents(CommandEvents.Pace.COMMAND).resumedAt(place);
         found.output(Stream.STDOUT, bytes("ab"));

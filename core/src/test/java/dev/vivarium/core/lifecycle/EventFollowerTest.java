@@ -44,7 +44,7 @@ class EventFollowerTest {
     }
 
     @Test
-    void whoComesBetweenTheEndAndItsNewsHearsIt() throws Exception {
+    void followerReceivesTheEndEvent() throws Exception {
         try (var eventFollower = new EventFollower(log, SANDBOX, 0, false)) {
             assertThat(types(eventFollower.next(Duration.ZERO).events())).containsExactly("sandbox.started");
             assertThat(eventFollower.next(Duration.ZERO).events()).isEmpty();
@@ -59,7 +59,7 @@ class EventFollowerTest {
     }
 
     @Test
-    void whoComesLaterIsToldWhatWasAndNotKept() throws Exception {
+    void lateFollowerReadsTheHistoryAndEnds() throws Exception {
         long end = log.append(SANDBOX, END).event().seq();
         assertThat(types(all(0))).containsExactly("sandbox.started", "sandbox.terminated");
 
@@ -76,11 +76,11 @@ class EventFollowerTest {
     }
 
     private static List<Event> all(EventFollower eventFollower) throws InterruptedException {
-        var heard = new ArrayList<Event>();
+        var events = new ArrayList<Event>();
         while (!eventFollower.isOver()) {
-            heard.addAll(eventFollower.next(Duration.ofMinutes(1)).events());
+            events.addAll(eventFollower.next(Duration.ofMinutes(1)).events());
         }
-        return heard;
+        return events;
     }
 
     private static List<String> types(List<Event> events) {

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// Contract of the event log on every database.
 abstract class EventLogContract {
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
 
     private final SandboxId sandbox = SandboxId.random(new Random(1));
@@ -62,14 +62,14 @@ abstract class EventLogContract {
     }
 
     @Test
-    void eachSandboxIsNumberedByItselfFromOne() {
+    void eachSandboxHasItsOwnNumbersFromOne() {
         assertThat(append(sandbox, "a").event().seq()).isEqualTo(1);
         assertThat(append(other, "b").event().seq()).isEqualTo(1);
         assertThat(append(sandbox, "c").event().seq()).isEqualTo(2);
     }
 
     @Test
-    void whatWasLeftToTheLogIsThereAfterItWasClosed() {
+    void closeWritesAllNotedEvents() {
         for (int i = 0; i < 1000; i++) {
             log.note(sandbox, NewEvent.of("noted", "{}", "agent"));
         }
@@ -80,7 +80,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void aReaderResumesWhereItStoppedAndHandlesEveryEventOnce() {
+    void readerResumesAndHandlesEveryEventOnce() {
         var handler = new Sum();
         var reader = log.reader("sum", handler);
         append(sandbox, "add");
@@ -104,7 +104,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void aFailedHandOverChangesNothingAndIsRepeated() {
+    void failedHandlerIsRolledBackAndRetried() {
         var handler = new Sum();
         var reader = log.reader("sum", handler);
         handler.isBroken = _ -> true;
@@ -172,7 +172,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void eventsThatAReaderHasNotHandledAreNotPruned() {
+    void unhandledEventsAreNotPruned() {
         var handler = new Sum();
         var reader = log.reader("sum", handler);
         append(sandbox, "add");
@@ -218,7 +218,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void anEventIsReadAsItWasGiven() {
+    void eventIsReadBackUnchanged() {
         var given = new NewEvent(Optional.of("mine"), "agent.started", "{\"a\":\"€\\n\"}", "agent");
 
         Event kept = log.append(sandbox, given).event();
@@ -229,7 +229,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void theSameIdAgainIsTheFirstEventAndNoNewOne() {
+    void appendingAnExistingIdReturnsTheStoredEvent() {
         var event = new NewEvent(Optional.of("once"), "a", "{}", "agent");
         AppendResult first = log.append(sandbox, event);
         now = NOON.plusSeconds(1);
@@ -244,7 +244,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void manyCallersAtOnceLeaveNoGapAndNoIdTwice() throws Exception {
+    void concurrentAppendsLeaveNoGapsAndNoDuplicates() throws Exception {
         // Two callers append every event, like a worker that retries because it lost the response.
         List<Callable<AppendResult>> calls = IntStream.range(0, 2_000)
                 .mapToObj(i -> (Callable<AppendResult>) () -> log.append(
@@ -266,7 +266,7 @@ abstract class EventLogContract {
 
     @ParameterizedTest
     @CsvSource({"agent.,2", "agent.started,1", "agent,0", "file.,1", "agent.start,0"})
-    void aTypeIsWholeOrEndsWithADot(String type, int count) {
+    void typeFilterMatchesTheTypeOrItsPrefixWithADot(String type, int count) {
         append(sandbox, "agent.started");
         append(sandbox, "file.created");
         append(sandbox, "agent.completed");
@@ -276,7 +276,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void whatIsReadAtOnceIsBoundedByItsSizeAndTheNextQuestionGoesOn() {
+    void pageIsLimitedInSizeAndTheNextPageContinues() {
         var large = "{\"text\":\"" + "x".repeat(NewEvent.LONGEST_DATA - 100) + "\"}";
         var events = IntStream.range(0, 100)
                 .mapToObj(i -> NewEvent.of("a", large, NewEvent.OURS))
@@ -295,7 +295,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void theNewestAreThoseThatTheServerSaw() {
+    void newestReturnsEventsOfTheServerOnly() {
         append(sandbox, "command.output");
         log.append(sandbox, NewEvent.of("command.output", "{\"ours\":true}", NewEvent.OURS));
         append(sandbox, "command.output");
@@ -304,7 +304,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void sinceAndTheNumberBoundWhatIsRead() {
+    void sinceAndLimitRestrictTheResult() {
         append(sandbox, "a");
         now = NOON.plusSeconds(10);
         append(sandbox, "b");
@@ -318,12 +318,12 @@ abstract class EventLogContract {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, 1001})
-    void aLimitOutOfBoundsIsRefused(int limit) {
+    void limitOutOfRangeIsRejected(int limit) {
         assertThatThrownBy(() -> Query.after(0, limit)).isInstanceOf(SandboxException.class);
     }
 
     @Test
-    void numbersGoOnAfterARestart() {
+    void numbersContinueAfterARestart() {
         append(sandbox, "a");
         log.close();
         db.close();
@@ -333,7 +333,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void aFollowerReadsWhatWasAndThenWhatComesWhileOthersAppend() throws Exception {
+    void followerReadsHistoryThenLiveEvents() throws Exception {
         appendMany(700, "before");
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             List<Future<List<Long>>> followers = IntStream.range(0, 20)
@@ -349,7 +349,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void whoNamesANumberThatTheLogDoesNotHaveYetIsToldSo() {
+    void followingPastTheEndIsRejected() {
         append(sandbox, "a");
 
         log.follow(sandbox, 1).close();
@@ -360,10 +360,10 @@ abstract class EventLogContract {
     }
 
     @Test
-    void aSlowFollowerFindsTheRestInTheStore() throws Exception {
+    void slowFollowerReadsTheRestFromTheStore() throws Exception {
         try (LogFollower follower = log.follow(sandbox, 0)) {
             append(sandbox, "first");
-            assertThat(follower.next(PATIENCE).events()).hasSize(1);
+            assertThat(follower.next(TIMEOUT).events()).hasSize(1);
             appendMany(1_500, "later");
 
             assertThat(drain(follower, 1_501)).isEqualTo(numbers(2, 1_501));
@@ -371,7 +371,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void oldEventsGoButNeverTheNewestNorWhatAFollowerHasNotRead() throws Exception {
+    void pruningKeepsTheNewestAndUnreadEvents() throws Exception {
         IntStream.range(0, 10).forEach(i -> append(sandbox, "old"));
         append(other, "old");
         now = NOON.plus(Duration.ofDays(8));
@@ -388,7 +388,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void aLogThatIsTooLargeLosesItsOldestEvents() {
+    void pruningDeletesTheOldestEventsOfALargeLog() {
         var data = "{\"text\":\"" + "x".repeat(1_000) + "\"}";
         IntStream.range(0, 10).forEach(i -> log.append(sandbox, NewEvent.of("a", data, "agent")));
 
@@ -398,38 +398,39 @@ abstract class EventLogContract {
     }
 
     @Test
-    void whoComesBackTooLateIsToldWhatItMissed() throws Exception {
+    void lateFollowerGetsTheNumberOfMissedEvents() throws Exception {
         IntStream.range(0, 10).forEach(i -> append(sandbox, "a"));
         log.prune(new Retention(Duration.ZERO, 0), () -> NOON.plusSeconds(1));
 
         try (LogFollower follower = log.follow(sandbox, 3)) {
-            Batch batch = follower.next(PATIENCE);
+            Batch batch = follower.next(TIMEOUT);
             assertThat(batch.missed()).isEqualTo(6);
             assertThat(batch.events()).extracting(Event::seq).containsExactly(10L);
         }
     }
 
     @Test
-    void aListenerHearsOfAllSandboxesAndOfWhatItMissed() throws Exception {
+    void liveFeedCoversAllSandboxesAndReportsGaps() throws Exception {
         append(sandbox, "before");
         LiveFeed listener = log.listen();
         append(sandbox, "a");
         append(other, "b");
 
-        assertThat(listener.next(PATIENCE).events()).extracting(Event::type).containsExactly("a", "b");
+        assertThat(listener.next(TIMEOUT).events()).extracting(Event::type).containsExactly("a", "b");
 
         appendMany(600, "flood");
-        LiveFeed.Heard late = listener.next(PATIENCE);
-        var gap = late.missed().gaps().getFirst();
-        assertThat(late.missed().gaps()).hasSize(1);
-        assertThat(late.missed().isComplete()).isTrue();
+        LiveFeed.Heard overrun = listener.next(TIMEOUT);
+        var gap = overrun.missed().gaps().getFirst();
+        assertThat(overrun.missed().gaps()).hasSize(1);
+        assertThat(overrun.missed().isComplete()).isTrue();
         assertThat(gap)
-                .isEqualTo(new LiveFeed.Gap(sandbox, 2, late.events().getFirst().seq() - 1));
+                .isEqualTo(
+                        new LiveFeed.Gap(sandbox, 2, overrun.events().getFirst().seq() - 1));
         assertThat(gap.events()).isPositive();
     }
 
     @Test
-    void aReaderHoldsLittleAtATimeHoweverLargeTheEventsAre() throws Exception {
+    void batchesOfLargeEventsAreSmall() throws Exception {
         var large = "{\"text\":\"" + "x".repeat(90_000) + "\"}";
         try (LogFollower fromTheStore = log.follow(sandbox, 0);
                 LogFollower live = log.follow(sandbox, 0)) {
@@ -437,14 +438,14 @@ abstract class EventLogContract {
             assertThat(live.next(Duration.ZERO).events()).isEmpty();
             IntStream.range(0, 10).forEach(i -> log.append(sandbox, NewEvent.of("a", large, "agent")));
 
-            assertThat(fromTheStore.next(PATIENCE).events()).hasSize(2);
-            assertThat(live.next(PATIENCE).events()).hasSize(2);
-            assertThat(listener.next(PATIENCE).events()).hasSize(2);
+            assertThat(fromTheStore.next(TIMEOUT).events()).hasSize(2);
+            assertThat(live.next(TIMEOUT).events()).hasSize(2);
+            assertThat(listener.next(TIMEOUT).events()).hasSize(2);
         }
     }
 
     @Test
-    void theLogOfASandboxThatNobodyKnowsAnyMoreGoesWholly() {
+    void logOfADeletedSandboxIsDeleted() {
         IntStream.range(0, 3).forEach(i -> append(sandbox, "old"));
         var week = Duration.ofDays(7);
 
@@ -454,7 +455,7 @@ abstract class EventLogContract {
     }
 
     @Test
-    void aLargeLogIsCutInStepsWhileOthersAppendAndASlowReaderReads() throws Exception {
+    void largeLogIsPrunedDuringAppendsAndReads() throws Exception {
         appendMany(3_000, "old");
         now = NOON.plus(Duration.ofDays(8));
         try (LogFollower slow = log.follow(sandbox, 1_000);
@@ -470,12 +471,12 @@ abstract class EventLogContract {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a b", "ä", "a/b", "x\n"})
-    void aTypeOfOtherCharactersIsRefused(String type) {
+    void typeWithInvalidCharactersIsRejected(String type) {
         assertThatThrownBy(() -> NewEvent.of(type, "{}", "agent")).hasMessageContaining("event_type");
     }
 
     @Test
-    void aClosedLogSaysSo() {
+    void appendingToAClosedLogFails() {
         log.close();
 
         assertThatThrownBy(() -> append(sandbox, "a")).hasMessageContaining("closed");
@@ -511,7 +512,7 @@ abstract class EventLogContract {
     private static List<Long> drain(LogFollower follower, long until) throws InterruptedException {
         var seen = new ArrayList<Long>();
         while (follower.seq() < until) {
-            Batch batch = follower.next(PATIENCE);
+            Batch batch = follower.next(TIMEOUT);
             assertThat(batch.missed()).isZero();
             assertThat(batch.events()).isNotEmpty();
             batch.events().forEach(event -> seen.add(event.seq()));

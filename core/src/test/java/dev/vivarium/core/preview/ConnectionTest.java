@@ -38,7 +38,7 @@ final class ConnectionTest {
     }
 
     @Test
-    void bytesGoThroughAPortBothWaysAndEachWayEndsByItself() throws Exception {
+    void portConnectionCopiesBothDirections() throws Exception {
         var loopback = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (var listener = echo(ServerSocketChannel.open(), loopback)) {
             int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
@@ -49,7 +49,7 @@ final class ConnectionTest {
     }
 
     @Test
-    void bytesGoThroughAUnixSocket() throws Exception {
+    void unixSocketConnectionCopiesBothDirections() throws Exception {
         var address = UnixDomainSocketAddress.of(real.workspace().resolve("echo.sock"));
         try (var listener = echo(ServerSocketChannel.open(StandardProtocolFamily.UNIX), address);
                 Connection connection =
@@ -60,7 +60,7 @@ final class ConnectionTest {
     }
 
     @Test
-    void aPortWhereNothingListensIsRefused() throws IOException {
+    void closedPortIsReportedAsRefused() throws IOException {
         int free;
         try (var listener = ServerSocketChannel.open()) {
             listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -77,7 +77,7 @@ final class ConnectionTest {
     }
 
     @Test
-    void aPortThatCannotBeIsInvalid() {
+    void portOutOfRangeIsInvalid() {
         assertThatThrownBy(() -> Connection.dial(real.guest(), 65_536))
                 .isInstanceOfSatisfying(
                         SandboxException.class,

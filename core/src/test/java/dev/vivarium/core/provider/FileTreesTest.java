@@ -12,7 +12,7 @@ class FileTreesTest {
     private Path directory;
 
     @Test
-    void aTreeThatIsDeeperThanAPathCanSayIsRemovedAndItsLinksAreNotFollowed() throws Exception {
+    void deleteRemovesVeryDeepTreesAndFollowsNoLinks() throws Exception {
         Path kept = Files.createDirectory(directory.resolve("kept"));
         Files.createFile(kept.resolve("file"));
         Path tree = Files.createDirectory(directory.resolve("-tree"));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class HostProcessTest {
     @Test
-    void aProcessThatIsGoneHasNoFiles() throws Exception {
+    void exitedProcessHasNoFiles() throws Exception {
         Process process = new ProcessBuilder("true").start();
         process.waitFor();
         assertThat(HostProcess.read(process.pid(), "stat")).isEmpty();
@@ -16,7 +16,7 @@ class HostProcessTest {
     }
 
     @Test
-    void aFileThatCannotBeReadIsNotTakenForAProcessThatIsGone() {
+    void readErrorIsNotMistakenForAnExitedProcess() {
         long self = ProcessHandle.current().pid();
         // Reading its first page fails with EIO.
         assertThatThrownBy(() -> HostProcess.read(self, "mem")).isInstanceOf(SandboxException.class);

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// What holds on every database.
+/// Contract of the inbox on every database.
 abstract class InboxContract {
-    private static final Duration LONG = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private final SandboxId sandbox = SandboxId.random(new Random(1));
     private final SandboxId other = SandboxId.random(new Random(2));
@@ -37,7 +37,7 @@ abstract class InboxContract {
     private EventLog log;
     private Inbox inbox;
 
-    /// The database of this test, the same one each time.
+    /// Returns the database of this test, the same one each time.
     abstract Db openDb();
 
     @BeforeEach
@@ -54,10 +54,10 @@ abstract class InboxContract {
     }
 
     @Test
-    void whatWasOnItsWayWhenTheServerDiedIsGivenOutAgainAndWhatArrivedIsNot() throws Exception {
-        say("arrives", Kind.USER_MESSAGE);
+    void undeliveredMessagesAreRedeliveredAfterACrash() throws Exception {
+        post("arrives", Kind.USER_MESSAGE);
         inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
-        say("on its way", Kind.USER_MESSAGE);
+        post("on its way", Kind.USER_MESSAGE);
         List<Message> taken = inbox.take(sandbox, Duration.ZERO);
 
         inbox = new Inbox(db, log, InstantSource.system());
@@ -66,11 +66,11 @@ abstract class InboxContract {
     }
 
     @Test
-    void messagesComeInOrderAndInterruptsFirst() throws Exception {
-        say("one", Kind.USER_MESSAGE);
-        say("two", Kind.GUIDANCE);
-        say("stop", Kind.INTERRUPT);
-        assertThat(say("three", Kind.USER_MESSAGE).waiting()).isEqualTo(4);
+    void messagesKeepTheirOrderAfterInterrupts() throws Exception {
+        post("one", Kind.USER_MESSAGE);
+        post("two", Kind.GUIDANCE);
+        post("stop", Kind.INTERRUPT);
+        assertThat(post("three", Kind.USER_MESSAGE).waiting()).isEqualTo(4);
 
         assertThat(take()).containsExactly("stop", "one", "two", "three");
         assertThat(take()).isEmpty();
@@ -78,18 +78,18 @@ abstract class InboxContract {
     }
 
     @Test
-    void manyComeInPagesAndTooManyAreRefusedButAnInterrupt() throws Exception {
+    void messagesArePagedAndLimitedExceptInterrupts() throws Exception {
         for (int i = 0; i < 1000; i++) {
-            say("word " + i, Kind.USER_MESSAGE);
+            post("word " + i, Kind.USER_MESSAGE);
         }
-        assertThatThrownBy(() -> say("one more", Kind.USER_MESSAGE))
+        assertThatThrownBy(() -> post("one more", Kind.USER_MESSAGE))
                 .hasMessageContaining("has not heard 1000 messages");
-        say("stop", Kind.INTERRUPT);
+        post("stop", Kind.INTERRUPT);
 
         List<Message> page = inbox.offering(sandbox).next(Duration.ZERO);
         assertThat(page).hasSize(100);
         assertThat(page.getFirst().content()).isEqualTo("stop");
-        say("stop again", Kind.INTERRUPT);
+        post("stop again", Kind.INTERRUPT);
         inbox.acknowledge(sandbox, page.stream().map(Message::id).toList());
 
         assertThat(inbox.waiting(sandbox)).isEqualTo(902);
@@ -97,14 +97,14 @@ abstract class InboxContract {
     }
 
     @Test
-    void whoAcknowledgesIsShownEachOnceAndWhoComesBackWhatIsNotAcknowledged() throws Exception {
+    void deliveryShowsMessagesOnceAndANewOneRepeatsUnacknowledged() throws Exception {
         for (int i = 0; i < 150; i++) {
-            say("word " + i, Kind.USER_MESSAGE);
+            post("word " + i, Kind.USER_MESSAGE);
         }
         Delivery delivery = inbox.offering(sandbox);
         List<Message> first = show(delivery);
         List<Message> second = show(delivery);
-        say("stop", Kind.INTERRUPT);
+        post("stop", Kind.INTERRUPT);
 
         assertThat(first).hasSize(100);
         assertThat(second).hasSize(50).doesNotContainAnyElementsOf(first);
@@ -120,9 +120,9 @@ abstract class InboxContract {
     }
 
     @Test
-    void whatCouldNotBeSentIsShownOrGivenOutAgain() throws Exception {
-        say("one", Kind.USER_MESSAGE);
-        say("two", Kind.USER_MESSAGE);
+    void unsentMessagesAreDeliveredAgain() throws Exception {
+        post("one", Kind.USER_MESSAGE);
+        post("two", Kind.USER_MESSAGE);
         Delivery shown = inbox.offering(sandbox);
         shown.passed(shown.next(Duration.ZERO), 1);
         assertThat(shown.next(Duration.ZERO)).extracting(Message::content).containsExactly("two");
@@ -135,18 +135,18 @@ abstract class InboxContract {
     }
 
     @Test
-    void eachSandboxHasItsOwn() throws Exception {
-        say("mine", Kind.USER_MESSAGE);
+    void eachSandboxHasItsOwnMessages() throws Exception {
+        post("mine", Kind.USER_MESSAGE);
 
         assertThat(inbox.take(other, Duration.ZERO)).isEmpty();
         assertThat(take()).containsExactly("mine");
     }
 
     @Test
-    void theySurviveARestartAndAreGivenOutOnce() throws Exception {
-        say("heard", Kind.USER_MESSAGE);
+    void messagesSurviveARestartAndAreDeliveredOnce() throws Exception {
+        post("heard", Kind.USER_MESSAGE);
         inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
-        say("waiting", Kind.USER_MESSAGE);
+        post("waiting", Kind.USER_MESSAGE);
         close();
         open();
 
@@ -154,38 +154,38 @@ abstract class InboxContract {
     }
 
     @Test
-    void whoWaitsHearsAtOnce() throws Exception {
+    void waitingTakeReturnsANewMessage() throws Exception {
         try (var worker = Executors.newVirtualThreadPerTaskExecutor()) {
-            var waiting = worker.submit(() -> inbox.take(sandbox, LONG));
-            say("hello", Kind.USER_MESSAGE);
+            var waiting = worker.submit(() -> inbox.take(sandbox, TIMEOUT));
+            post("hello", Kind.USER_MESSAGE);
 
             assertThat(waiting.get()).extracting(Message::content).containsExactly("hello");
         }
     }
 
     @Test
-    void ofManyWhoTakeEachMessageReachesOne() throws Exception {
-        var heard = new ConcurrentLinkedQueue<String>();
+    void concurrentTakesReceiveEachMessageOnce() throws Exception {
+        var received = new ConcurrentLinkedQueue<String>();
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 8; i++) {
                 workers.submit(() -> {
-                    while (heard.size() < 200) {
-                        inbox.take(sandbox, Duration.ofMillis(50)).forEach(message -> heard.add(message.content()));
+                    while (received.size() < 200) {
+                        inbox.take(sandbox, Duration.ofMillis(50)).forEach(message -> received.add(message.content()));
                     }
                     return null;
                 });
             }
-            IntStream.range(0, 200).forEach(i -> say("m" + i, Kind.USER_MESSAGE));
+            IntStream.range(0, 200).forEach(i -> post("m" + i, Kind.USER_MESSAGE));
         }
 
-        assertThat(heard).hasSize(200).doesNotHaveDuplicates();
+        assertThat(received).hasSize(200).doesNotHaveDuplicates();
     }
 
     @Test
-    void whatCouldNotBePassedOnWaitsAgainInItsPlace() throws Exception {
-        say("one", Kind.USER_MESSAGE);
+    void putBackMessagesKeepTheirOrder() throws Exception {
+        post("one", Kind.USER_MESSAGE);
         List<Message> taken = inbox.take(sandbox, Duration.ZERO);
-        say("two", Kind.USER_MESSAGE);
+        post("two", Kind.USER_MESSAGE);
 
         inbox.putBack(sandbox, taken);
 
@@ -193,8 +193,8 @@ abstract class InboxContract {
     }
 
     @Test
-    void whatWasSaidAndThatItWasHeardAreEvents() throws Exception {
-        say("use the other API", Kind.GUIDANCE);
+    void postAndDeliveryAppendEvents() throws Exception {
+        post("use the other API", Kind.GUIDANCE);
         inbox.delivered(sandbox, inbox.take(sandbox, Duration.ZERO));
 
         await().untilAsserted(() -> assertThat(log.read(sandbox, Query.after(0, 10)))
@@ -204,11 +204,11 @@ abstract class InboxContract {
     }
 
     @Test
-    void whatTheServerDidNotTellBeforeItDiedIsToldOnceWhenItIsDoneAgain() throws Exception {
-        say("hello", Kind.USER_MESSAGE);
+    void repeatedDeliveryAppendsOneEvent() throws Exception {
+        post("hello", Kind.USER_MESSAGE);
         List<Message> taken = inbox.take(sandbox, Duration.ZERO);
         inbox.delivered(sandbox, taken);
-        // The event was kept, and the row was not.
+        // The event was stored, and the row was not updated.
         db.write(sql -> sql.update("update sandbox_messages set delivered_at = null"));
         close();
         open();
@@ -221,40 +221,40 @@ abstract class InboxContract {
     }
 
     @Test
-    void whatIsNotInTheLogWasNotSaid() throws Exception {
+    void messageIsNotStoredIfTheEventCannotBeAppended() throws Exception {
         log.close();
 
-        assertThatThrownBy(() -> say("hello", Kind.USER_MESSAGE)).hasMessageContaining("log is closed");
+        assertThatThrownBy(() -> post("hello", Kind.USER_MESSAGE)).hasMessageContaining("log is closed");
         close();
         open();
         assertThat(take()).isEmpty();
     }
 
     @Test
-    void aMessageThatIsSentAgainAsTheSameEventIsSaidOnce() throws Exception {
-        var said = new NewMessage("hello", Kind.GUIDANCE, Message.Mode.NEXT_TURN, "user");
+    void messageWithAnExistingEventIdIsPostedOnce() throws Exception {
+        var message = new NewMessage("hello", Kind.GUIDANCE, Message.Mode.NEXT_TURN, "user");
         var event = new NewEvent(Optional.of("mine"), "user.guidance", "{}", "user");
-        assertThat(inbox.post(sandbox, said, event).isNew()).isTrue();
-        assertThat(inbox.post(sandbox, said, event).isNew()).isFalse();
+        assertThat(inbox.post(sandbox, message, event).isNew()).isTrue();
+        assertThat(inbox.post(sandbox, message, event).isNew()).isFalse();
 
         assertThat(inbox.take(sandbox, Duration.ZERO))
                 .extracting(Message::content, Message::mode)
                 .containsExactly(tuple("hello", Message.Mode.NEXT_TURN));
-        inbox.post(sandbox, said, event);
+        inbox.post(sandbox, message, event);
         assertThat(take()).isEmpty();
     }
 
     @Test
-    void controlCharactersAreTakenOutAndNothingIsNoMessage() throws Exception {
-        say("a\u001b[31mb\u0000\nc\td\u009b", Kind.USER_MESSAGE);
+    void controlCharactersAreRemovedAndEmptyMessagesRejected() throws Exception {
+        post("a\u001b[31mb\u0000\nc\td\u009b", Kind.USER_MESSAGE);
 
         assertThat(take()).containsExactly("a[31mb\nc\td");
-        assertThatThrownBy(() -> say("\u0000 \n", Kind.USER_MESSAGE)).hasMessageContaining("content");
-        assertThatThrownBy(() -> say("x".repeat(10 * 1024 + 1), Kind.USER_MESSAGE))
+        assertThatThrownBy(() -> post("\u0000 \n", Kind.USER_MESSAGE)).hasMessageContaining("content");
+        assertThatThrownBy(() -> post("x".repeat(10 * 1024 + 1), Kind.USER_MESSAGE))
                 .hasMessageContaining("10240");
     }
 
-    private Inbox.Queued say(String content, Kind kind) {
+    private Inbox.Queued post(String content, Kind kind) {
         return inbox.post(sandbox, new NewMessage(content, kind, "user"));
     }
 

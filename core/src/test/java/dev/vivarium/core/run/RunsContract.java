@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What holds on every database.
+/// Contract of runs, tasks and reviews on every database.
 abstract class RunsContract {
     private static final UserId ANNA = new UserId("anna");
 
@@ -56,7 +56,7 @@ abstract class RunsContract {
     private Tasks tasks;
     private Reviews reviews;
 
-    /// The database of this test, the same one each time.
+    /// Returns the database of this test, the same one each time.
     abstract Db openDb();
 
     @BeforeEach
@@ -76,7 +76,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void aRunIsWrittenDownFromItsBeginningToItsEndAndItsTaskWithIt() {
+    void runAndItsTaskAreStoredFromStartToEnd() {
         Run run = begin(Optional.of("0.5"));
         assertThat(run.status()).isEqualTo(Run.Status.CREATING);
         assertThat(started(run).status()).isEqualTo(Run.Status.RUNNING);
@@ -96,12 +96,12 @@ abstract class RunsContract {
         assertThat(tasks.find(run.task()).orElseThrow().status()).isEqualTo(Task.Status.COMPLETED);
         assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
         assertThat(log.newest(sandbox.id(), "sandbox.run_ended", 1).getFirst().data())
-                .as("a number, as everywhere")
+                .as("cost_usd is a number")
                 .contains("\"cost_usd\":0");
     }
 
     @Test
-    void aSandboxHasOneRunAtATimeAndATaskOneWorker() {
+    void sandboxHasOneActiveRunAndATaskOneWorker() {
         Run run = begin(Optional.empty());
         assertThatThrownBy(() -> begin(Optional.empty())).hasMessageContaining("has an agent at work");
         var again = new NewRun(
@@ -120,7 +120,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void whatAModelTookIsAddedToTheBillionthAndABudgetIsHeld() {
+    void modelCostIsAddedExactlyAndABudgetStopsTheRun() {
         var stopped = new ArrayList<Run>();
         var alsoCalled = new ArrayList<Run>();
         runs.addListener(onOverspent(stopped::add));
@@ -142,23 +142,23 @@ abstract class RunsContract {
     }
 
     @Test
-    void aListenerThatThrowsDoesNotPreventTheRevocationOfTokens(@TempDir Path home) {
+    void throwingListenerDoesNotPreventTokenRevocation(@TempDir Path home) {
         var tokens = WorkerTokens.open(db, home, clock);
-        var heard = new ArrayList<String>();
+        var calls = new ArrayList<String>();
         var isBroken = new AtomicBoolean(true);
         runs = new Runs(
                 db,
                 outbox,
                 clock,
                 List.of(
-                        _ -> heard.add("first"),
+                        _ -> calls.add("first"),
                         _ -> {
                             if (isBroken.get()) {
                                 throw new IllegalStateException("a bug in a listener");
                             }
                         },
                         run -> tokens.forget(run.sandbox()),
-                        _ -> heard.add("last")));
+                        _ -> calls.add("last")));
         Run run = started(begin(Optional.empty()));
         String token =
                 tokens.issue(new Work(sandbox.id(), sandbox.thread(), ANNA, run.task()), WorkerGrant.Audience.WORKER);
@@ -166,9 +166,9 @@ abstract class RunsContract {
         assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty()))
                 .hasMessageContaining("a bug in a listener");
         assertThat(tokens.find(token)).isEmpty();
-        assertThat(heard).containsExactly("first", "last");
+        assertThat(calls).containsExactly("first", "last");
         assertThat(runs.isAtWork(sandbox.id()))
-                .as("ended before every listener agreed")
+                .as("run is active until every listener succeeds")
                 .isTrue();
 
         isBroken.set(false);
@@ -177,7 +177,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void aReportThatSpendsTheBudgetStoresTheAbort() {
+    void reportBeyondTheBudgetStoresAnAbort() {
         Run run = started(begin(Optional.of("1")));
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("0.5")));
         assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
@@ -195,7 +195,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void anAbortIsFinalAndItsFirstReasonStands() {
+    void abortIsFinalAndKeepsItsFirstReason() {
         Run run = begin(Optional.empty());
         runs.desiredState(run, DesiredState.ABORT, Optional.of("budget"));
         runs.desiredState(run, DesiredState.RUN, Optional.of("changed my mind"));
@@ -208,7 +208,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void aReviewPausesItsRunUntilItIsAnsweredOrTooOld() {
+    void reviewPausesItsRunUntilAnsweredOrExpired() {
         Run run = started(begin(Optional.empty()));
         Review first = reviews.ask(run, question(), Optional.of("key"));
         assertThat(reviews.ask(run, question(), Optional.of("key")).id()).isEqualTo(first.id());
@@ -234,7 +234,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void whatAWorkerSaysLateDoesNotTouchTheNextRun() {
+    void lateReportsDoNotChangeTheNextRun() {
         Run old = started(begin(Optional.empty()));
         runs.end(old, Run.Status.COMPLETED, Optional.empty());
         time.updateAndGet(now -> now.plusMillis(1));
@@ -261,7 +261,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void aTaskWhoseRunIsOverStaysAsItIs() {
+    void taskOfAnEndedRunCannotChange() {
         Run run = started(begin(Optional.empty()));
         tasks.status(sandbox.id(), run.task(), Task.Status.COMPLETED, Optional.empty());
         tasks.result(sandbox.id(), run.task(), "{}");
@@ -279,7 +279,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void whoHoldsARunHoldsItThroughAReview() {
+    void heldRunStaysPausedAfterAReview() {
         Run run = started(begin(Optional.empty()));
         runs.hold(sandbox.id());
         Review review = reviews.ask(run, question(), Optional.empty());
@@ -294,7 +294,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void whoLetsARunGoDoesNotAnswerItsReview() {
+    void releasedRunStillWaitsForItsReview() {
         Run run = started(begin(Optional.empty()));
         reviews.ask(run, question(), Optional.empty());
         runs.hold(sandbox.id());
@@ -305,10 +305,10 @@ abstract class RunsContract {
     }
 
     @Test
-    void whatAServerThatDiedCouldNotTellTheNextOneTells() {
+    void nextServerPublishesPendingEventsOnce() {
         Run run = started(begin(Optional.empty()));
         Review answered = reviews.ask(run, question(), Optional.empty());
-        // From here on the rows are written and the log is not: as when the server is killed between the two.
+        // From here on the rows are written and the log is closed, as if the server were killed between the two writes.
         log.close();
         reviews.answer(answered, new Review.Answer("reject", Optional.empty(), ANNA, time.get()));
         reviews.ask(run, question(), Optional.empty());
@@ -329,11 +329,11 @@ abstract class RunsContract {
                         "sandbox.run_ended");
         close();
         open();
-        assertThat(types()).as("told once").hasSize(6);
+        assertThat(types()).as("events are published once").hasSize(6);
     }
 
     @Test
-    void whatTheLogCannotTakeIsToldOnceItCan() {
+    void eventsArePublishedWhenTheLogWorksAgain() {
         Run run = started(begin(Optional.empty()));
         rename("sandbox_events", "away");
         runs.end(run, Run.Status.FAILED, Optional.of("why"));
@@ -351,7 +351,7 @@ abstract class RunsContract {
     }
 
     @Test
-    void nothingIsToldOfAStartAfterTheEnd() {
+    void startAfterTheEndPublishesNoEvent() {
         Run run = begin(Optional.empty());
         runs.end(run, Run.Status.FAILED, Optional.of("why"));
 

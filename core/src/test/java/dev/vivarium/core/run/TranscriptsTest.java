@@ -24,11 +24,11 @@ class TranscriptsTest {
     private Path root;
 
     @Test
-    void theOldestGoWhenThereIsNoRoomAndThoseThatNobodyWillGoOnWith() throws IOException {
-        SandboxId ancient = conversation(1, Duration.ofHours(3));
-        SandboxId old = conversation(2, Duration.ofMinutes(30));
-        SandboxId newer = conversation(3, Duration.ofMinutes(20));
-        SandboxId newest = conversation(4, Duration.ofMinutes(10));
+    void pruningDeletesExpiredAndOldestTranscripts() throws IOException {
+        SandboxId ancient = transcript(1, Duration.ofHours(3));
+        SandboxId old = transcript(2, Duration.ofMinutes(30));
+        SandboxId newer = transcript(3, Duration.ofMinutes(20));
+        SandboxId newest = transcript(4, Duration.ofMinutes(10));
 
         var kept = new Transcripts.Kept(Duration.ofHours(1), 2500);
         var transcripts = new Transcripts(root, kept, InstantSource.fixed(NOW));
@@ -41,10 +41,10 @@ class TranscriptsTest {
     }
 
     @Test
-    void whatAnAgentIsAtWorkOnStaysAndTakesItsRoomFromTheOthers() throws IOException {
-        SandboxId old = conversation(1, Duration.ofHours(3));
-        SandboxId newer = conversation(2, Duration.ofMinutes(20));
-        SandboxId newest = conversation(3, Duration.ofMinutes(10));
+    void activeTranscriptsAreKeptAndCountAgainstTheLimit() throws IOException {
+        SandboxId old = transcript(1, Duration.ofHours(3));
+        SandboxId newer = transcript(2, Duration.ofMinutes(20));
+        SandboxId newest = transcript(3, Duration.ofMinutes(10));
 
         var transcripts =
                 new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 500), InstantSource.fixed(NOW));
@@ -56,10 +56,10 @@ class TranscriptsTest {
     }
 
     @Test
-    void whatCannotBeMeasuredDoesNotKeepTheOthers() throws IOException {
+    void unreadableEntryDoesNotStopPruning() throws IOException {
         SandboxId broken = SandboxId.random(new Random(9));
         Files.writeString(root.resolve(broken.value()), "no directory");
-        SandboxId ancient = conversation(1, Duration.ofHours(3));
+        SandboxId ancient = transcript(1, Duration.ofHours(3));
 
         var transcripts =
                 new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
@@ -70,8 +70,8 @@ class TranscriptsTest {
     }
 
     @Test
-    void aConversationOfWhichAPartIsGoneIsNone() throws IOException {
-        SandboxId sandbox = conversation(1, Duration.ofMinutes(1));
+    void incompleteTranscriptIsNotFound() throws IOException {
+        SandboxId sandbox = transcript(1, Duration.ofMinutes(1));
         var transcripts =
                 new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
         assertThat(transcripts.has(sandbox)).isTrue();
@@ -81,8 +81,8 @@ class TranscriptsTest {
         assertThat(transcripts.has(sandbox)).isFalse();
     }
 
-    /// One of a thousand bytes and a little.
-    private SandboxId conversation(int seed, Duration age) throws IOException {
+    /// Creates a transcript of a little more than 1000 bytes.
+    private SandboxId transcript(int seed, Duration age) throws IOException {
         SandboxId sandbox = SandboxId.random(new Random(seed));
         Path directory = root.resolve(sandbox.value());
         var fileMirror = new FileMirror(directory);

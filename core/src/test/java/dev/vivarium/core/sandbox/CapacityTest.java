@@ -16,7 +16,7 @@ class CapacityTest {
     Path home;
 
     @Test
-    void thePoolTakesNoMoreThanItWantsAndThanThereIs() {
+    void poolIsLimitedByItsTargetAndTheCapacity() {
         var capacity = capacity(3, 2);
         assertThat(capacity.enterPool()).isTrue();
         assertThat(capacity.enterPool()).isTrue();
@@ -27,7 +27,7 @@ class CapacityTest {
     }
 
     @Test
-    void threadsComeBeforeThePool() {
+    void threadsReplacePooledMachines() {
         var capacity = capacity(2, 2);
         capacity.enterPool();
         capacity.enterPool();
@@ -38,7 +38,7 @@ class CapacityTest {
     }
 
     @Test
-    void aPlaceThatIsLeftCanBeTakenAgain() {
+    void releasedSlotCanBeTakenAgain() {
         var capacity = capacity(1, 0);
         assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
         assertThat(capacity.enter(DISK)).isEqualTo(Entry.FULL);
@@ -47,7 +47,7 @@ class CapacityTest {
     }
 
     @Test
-    void whatExistsAlreadyCountsEvenBeyondTheLimit() {
+    void adoptedSandboxesCountEvenBeyondTheLimit() {
         var capacity = capacity(1, 1);
         capacity.adopt(DISK);
         capacity.adopt(DISK);
@@ -57,9 +57,9 @@ class CapacityTest {
     }
 
     @Test
-    void diskLimitsCountAgainstTheFreeSpaceTimesTheOvercommit() {
+    void diskLimitsCountAgainstFreeSpaceTimesOvercommit() {
         long free = home.toFile().getUsableSpace();
-        // A little more than two disks, and much less than three.
+        // Slightly more than two disks and much less than three.
         var space = new DiskSpace(Optional.of(new HomeDisk(home, 0, 2.5 * DISK / free)));
         var capacity = new Capacity(new Room(1, 10, 8), DISK, space);
         assertThat(capacity.enter(100 * DISK)).as("disks are not counted yet").isEqualTo(Entry.ENTERED);
@@ -70,7 +70,7 @@ class CapacityTest {
         assertThat(capacity.enter(DISK)).isEqualTo(Entry.OVERCOMMITTED);
         assertThat(space.overcommitted(DISK, capacity.promisedDiskBytes()).sentence())
                 .contains("a disk of 1 MiB", "may grow to 2 MiB", "disk-overcommit is");
-        // What the disks hold already is not counted twice.
+        // Bytes that the disks already use are not counted twice.
         space.usedByDisks(DISK);
         assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED);
         assertThat(capacity.enter(DISK)).isEqualTo(Entry.OVERCOMMITTED);
@@ -79,7 +79,7 @@ class CapacityTest {
     }
 
     @Test
-    void aFileSystemThatDoesNotTellItsSizeIsNeverLow() {
+    void fileSystemOfUnknownSizeIsNeverLow() {
         var space = new DiskSpace(Optional.of(new HomeDisk(Path.of("/proc"), 1L << 30, 1)));
         assertThat(space.reading().level()).isEqualTo(DiskSpace.Level.OK);
     }

@@ -25,26 +25,26 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a sandbox may reach, over its whole life.
+/// Egress of a sandbox over its whole life.
 @Timeout(300)
 final class EgressTest {
-    private static final String ASK = "curl -sS --max-time 120 -o /dev/null -w '%{http_code}' http://good.test:";
+    private static final String REQUEST = "curl -sS --max-time 120 -o /dev/null -w '%{http_code}' http://good.test:";
 
     @TempDir
     Path home;
 
     private ServerSocket outside;
-    private House house;
+    private TestEngine engine;
 
     @BeforeEach
     void start() throws IOException {
         outside = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         Thread.ofVirtual().name("outside").start(this::answer);
-        house = House.at(home, config());
+        engine = TestEngine.at(home, config());
     }
 
     private static SandboxesConfig config() {
-        var reach = new EgressConfig(
+        var egress = new EgressConfig(
                 Egress.NONE,
                 Egress.of("most", List.of("*.test:*")),
                 List.of(AddressBlock.of("127.0.0.1")),
@@ -52,7 +52,7 @@ final class EgressTest {
                 EgressConfig.CONNECTIONS,
                 _ -> List.of(InetAddress.getLoopbackAddress()),
                 EgressConfig::systemTls);
-        return House.plain().withEgress(reach);
+        return TestEngine.plain().withEgress(egress);
     }
 
     private void answer() {
@@ -61,23 +61,23 @@ final class EgressTest {
                 socket.getInputStream().read(new byte[4096]);
                 socket.getOutputStream().write("HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             } catch (IOException e) {
-                // Closed by the test.
+                // The test has closed the socket.
             }
         }
     }
 
     @AfterEach
     void stop() throws IOException {
-        house.close();
+        engine.close();
         outside.close();
     }
 
     private NewSandbox request(String... hosts) {
-        return NewSandbox.of(House.ANN, new ThreadId("t")).withEgress(Egress.of("egress", List.of(hosts)));
+        return NewSandbox.of(TestEngine.ANN, new ThreadId("t")).withEgress(Egress.of("egress", List.of(hosts)));
     }
 
-    private String ask(Sandbox sandbox) {
-        return House.output(sandbox, ASK + outside.getLocalPort() + "/");
+    private String statusOf(Sandbox sandbox) {
+        return TestEngine.output(sandbox, REQUEST + outside.getLocalPort() + "/");
     }
 
     private String good() {
@@ -85,72 +85,72 @@ final class EgressTest {
     }
 
     @Test
-    void aSandboxThatAsksForNothingHasNoWayOut() {
-        Sandbox sandbox = house.sandbox("t");
+    void sandboxHasNoEgressByDefault() {
+        Sandbox sandbox = engine.sandbox("t");
         assertThat(sandbox.sandboxEgress().allowed()).isEqualTo(Egress.NONE);
-        assertThat(House.output(sandbox, "env")).doesNotContainIgnoringCase("_proxy");
+        assertThat(TestEngine.output(sandbox, "env")).doesNotContainIgnoringCase("_proxy");
     }
 
     @Test
-    void oneThatAsksForAHostReachesItAndIsSeen() {
-        Sandbox sandbox = house.sandboxes.open(request(good())).sandbox();
-        assertThat(ask(sandbox)).isEqualTo("204");
-        await().until(() -> house.recorder.egressRecords.size() == 1);
-        EgressRecord egressRecord = house.recorder.egressRecords.getFirst();
+    void allowedHostIsReachedAndRecorded() {
+        Sandbox sandbox = engine.sandboxes.open(request(good())).sandbox();
+        assertThat(statusOf(sandbox)).isEqualTo("204");
+        await().until(() -> engine.recorder.egressRecords.size() == 1);
+        EgressRecord egressRecord = engine.recorder.egressRecords.getFirst();
         assertThat(egressRecord.host()).isEqualTo("good.test");
         assertThat(egressRecord.verdict()).isEqualTo(EgressRecord.Verdict.ALLOWED);
         assertThat(egressRecord.took()).isPositive();
     }
 
     @Test
-    void aSandboxFromThePoolTakesItsOwnListAtHandOut() {
-        house.stop();
-        house.open(config().withPoolSize(1));
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        assertThat(ask(house.sandboxes.open(request(good())).sandbox())).isEqualTo("204");
+    void pooledSandboxGetsItsOwnAllowList() {
+        engine.stop();
+        engine.open(config().withPoolSize(1));
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        assertThat(statusOf(engine.sandboxes.open(request(good())).sandbox())).isEqualTo("204");
     }
 
     @Test
-    void theListCanBeChangedWhileItRuns() {
-        Sandbox sandbox = house.sandbox("t");
-        house.sandboxes.allow(sandbox, Egress.of("egress", List.of(good())));
-        assertThat(ask(sandbox)).isEqualTo("204");
-        house.sandboxes.allow(sandbox, Egress.of("egress", List.of("other.test")));
-        assertThat(ask(sandbox)).isEqualTo("403");
-        house.sandboxes.allow(sandbox, Egress.NONE);
-        assertThat(House.output(sandbox, "env")).doesNotContainIgnoringCase("_proxy");
+    void allowListOfARunningSandboxCanBeChanged() {
+        Sandbox sandbox = engine.sandbox("t");
+        engine.sandboxes.allow(sandbox, Egress.of("egress", List.of(good())));
+        assertThat(statusOf(sandbox)).isEqualTo("204");
+        engine.sandboxes.allow(sandbox, Egress.of("egress", List.of("other.test")));
+        assertThat(statusOf(sandbox)).isEqualTo("403");
+        engine.sandboxes.allow(sandbox, Egress.NONE);
+        assertThat(TestEngine.output(sandbox, "env")).doesNotContainIgnoringCase("_proxy");
     }
 
     @Test
-    void moreThanTheServerGivesIsRefused() {
-        assertThatThrownBy(() -> house.sandboxes.open(request("example.com")))
+    void allowListBeyondTheServerLimitIsRejected() {
+        assertThatThrownBy(() -> engine.sandboxes.open(request("example.com")))
                 .isInstanceOfSatisfying(
                         SandboxException.class, e -> assertThat(e.failure()).isInstanceOf(Failure.NotAllowed.class));
-        Sandbox sandbox = house.sandbox("t");
-        assertThatThrownBy(() -> house.sandboxes.allow(sandbox, Egress.of("egress", List.of("*"))))
+        Sandbox sandbox = engine.sandbox("t");
+        assertThatThrownBy(() -> engine.sandboxes.allow(sandbox, Egress.of("egress", List.of("*"))))
                 .hasMessageContaining("*.test:*");
         assertThat(sandbox.sandboxEgress().allowed()).isEqualTo(Egress.NONE);
     }
 
     @Test
-    void aRestartOfTheServerKeepsTheListAndTheWayThatProgramsKnow() {
-        Sandbox before = house.sandboxes.open(request(good())).sandbox();
-        String proxy = House.output(before, "echo $http_proxy");
-        house.stop();
-        house.open(config());
-        Sandbox after = house.sandboxes.require(new ThreadId("t"));
+    void restartKeepsTheAllowListAndTheProxyAddress() {
+        Sandbox before = engine.sandboxes.open(request(good())).sandbox();
+        String proxy = TestEngine.output(before, "echo $http_proxy");
+        engine.stop();
+        engine.open(config());
+        Sandbox after = engine.sandboxes.require(new ThreadId("t"));
         assertThat(after.sandboxEgress().allowed())
                 .isEqualTo(before.sandboxEgress().allowed());
-        await().until(() -> House.output(after, "echo $http_proxy").equals(proxy));
-        assertThat(ask(after)).isEqualTo("204");
+        await().until(() -> TestEngine.output(after, "echo $http_proxy").equals(proxy));
+        assertThat(statusOf(after)).isEqualTo("204");
     }
 
     @Test
-    void aServerThatGivesLessAfterARestartGivesLess() {
-        house.sandboxes.open(request(good()));
-        house.stop();
+    void stricterServerLimitAppliesAfterARestart() {
+        engine.sandboxes.open(request(good()));
+        engine.stop();
         var stricter = config().egress();
-        house.open(config().withEgress(new EgressConfig(
+        engine.open(config().withEgress(new EgressConfig(
                 Egress.NONE,
                 Egress.of("most", List.of("other.test")),
                 stricter.privateAddresses(),
@@ -158,8 +158,8 @@ final class EgressTest {
                 8,
                 stricter.resolver(),
                 stricter.tls())));
-        Sandbox after = house.sandboxes.require(new ThreadId("t"));
+        Sandbox after = engine.sandboxes.require(new ThreadId("t"));
         await().until(() -> !after.sandboxEgress().env().isEmpty());
-        assertThat(ask(after)).isEqualTo("403");
+        assertThat(statusOf(after)).isEqualTo("403");
     }
 }

@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Whatever fails at whatever step, the caller is told and nothing remains.
+/// A failure at any step is reported to the caller and leaves nothing behind.
 class FaultsTest {
     private static final String ENDS = "before update on sandboxes when new.ended_at is not null";
     private static final Duration UNTIL_RECONCILED = Duration.ofSeconds(31);
@@ -30,153 +30,153 @@ class FaultsTest {
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     @ParameterizedTest
     @EnumSource(names = {"START", "AFTER_START", "CONNECT"})
-    void aCreationThatFailsAtAnyStepLeavesNothing(Step step) {
-        house = House.at(home, House.plain());
-        house.provider.fail(step, 1);
-        failure(Failure.ProviderFailed.class, () -> house.sandbox("t1"));
-        house.assertNothingRemains();
-        assertThat(output(house.sandbox("t1"), "echo again")).isEqualTo("again");
+    void failedCreationLeavesNothing(Step step) {
+        engine = TestEngine.at(home, TestEngine.plain());
+        engine.provider.fail(step, 1);
+        failure(Failure.ProviderFailed.class, () -> engine.sandbox("t1"));
+        engine.assertNothingRemains();
+        assertThat(output(engine.sandbox("t1"), "echo again")).isEqualTo("again");
     }
 
     @ParameterizedTest
     @EnumSource(names = {"START", "AFTER_START", "CONNECT"})
-    void aCreationThatFailsAndCannotBeUndoneIsTidiedUpLater(Step step) {
-        house = House.at(home, House.plain());
-        house.awaitFirstPass();
-        house.provider.fail(step, 1);
-        house.provider.fail(Step.REMOVE, 2);
-        failure(Failure.ProviderFailed.class, () -> house.sandbox("t1"));
-        house.time.advance(UNTIL_RECONCILED);
-        await().untilAsserted(house::assertNothingRemains);
+    void failedUndoOfACreationIsFinishedLater(Step step) {
+        engine = TestEngine.at(home, TestEngine.plain());
+        engine.awaitFirstPass();
+        engine.provider.fail(step, 1);
+        engine.provider.fail(Step.REMOVE, 2);
+        failure(Failure.ProviderFailed.class, () -> engine.sandbox("t1"));
+        engine.time.advance(UNTIL_RECONCILED);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @Test
-    void aGuestThatNoLongerAnswersIsPutAwayAndNobodyWaitsForEver() throws Exception {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        long guest = house.guest(sandbox.id()).pid();
+    void unresponsiveGuestIsQuarantinedAndCallsFail() throws Exception {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        long guest = engine.guest(sandbox.id()).pid();
         new ProcessBuilder("kill", "-STOP", Long.toString(guest)).start().waitFor();
-        house.time.advance(LivenessProbe.EVERY);
+        engine.time.advance(LivenessProbe.EVERY);
         var ended = failure(Failure.SandboxEnded.class, () -> output(sandbox, "echo heard"));
         assertThat(ended.end().cause()).isEqualTo(End.Cause.QUARANTINED);
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @ParameterizedTest
     @EnumSource(names = {"REMOVE", "AFTER_REMOVE"})
-    void anEndThatCannotRemoveTheMachineIsFinishedLater(Step step) {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        house.provider.fail(step, 1);
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        assertThat(house.recorder.notRemoved).containsExactly(sandbox.id());
-        assertThat(house.sandboxes.find(new ThreadId("t1"))).isEmpty();
-        house.time.advance(UNTIL_RECONCILED);
-        await().untilAsserted(house::assertNothingRemains);
+    void failedMachineRemovalIsFinishedLater(Step step) {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.provider.fail(step, 1);
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        assertThat(engine.recorder.notRemoved).containsExactly(sandbox.id());
+        assertThat(engine.sandboxes.find(new ThreadId("t1"))).isEmpty();
+        engine.time.advance(UNTIL_RECONCILED);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @ParameterizedTest
     @EnumSource(names = {"START", "AFTER_START", "CONNECT"})
-    void aPoolThatFailsAtAnyStepIsFilledInTheEnd(Step step) {
-        house = House.at(home, House.plain().withPoolSize(1), provider -> provider.fail(step, 1));
-        await().until(() -> !house.recorder.poolFailures.isEmpty());
-        house.time.advance(UNTIL_RECONCILED);
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(1));
-        assertThat(house.rowsAlive()).hasSize(1);
+    void poolIsFilledAfterAFailure(Step step) {
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1), provider -> provider.fail(step, 1));
+        await().until(() -> !engine.recorder.poolFailures.isEmpty());
+        engine.time.advance(UNTIL_RECONCILED);
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        await().untilAsserted(() -> assertThat(engine.provider.survivors()).hasSize(1));
+        assertThat(engine.rowsAlive()).hasSize(1);
     }
 
     @Test
-    void aStoreThatFailsDuringACreationLeavesNothing() {
-        house = House.at(home, House.plain());
-        house.awaitFirstPass();
+    void storeFailureDuringACreationLeavesNothing() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        engine.awaitFirstPass();
         breakStore("before insert on sandboxes");
-        failure(Failure.StoreFailed.class, () -> house.sandbox("t1"));
-        assertThat(house.provider.survivors()).isEmpty();
-        mendStore();
-        house.time.advance(UNTIL_RECONCILED);
-        await().untilAsserted(house::assertNothingRemains);
-        assertThat(output(house.sandbox("t1"), "echo again")).isEqualTo("again");
+        failure(Failure.StoreFailed.class, () -> engine.sandbox("t1"));
+        assertThat(engine.provider.survivors()).isEmpty();
+        repairStore();
+        engine.time.advance(UNTIL_RECONCILED);
+        await().untilAsserted(engine::assertNothingRemains);
+        assertThat(output(engine.sandbox("t1"), "echo again")).isEqualTo("again");
     }
 
     @Test
-    void aStoreThatFailsDuringAHandOutLeavesNoMachineWithoutAnOwner() {
-        house = House.at(home, House.plain().withPoolSize(1));
-        await().until(() -> house.sandboxes.pool().available() == 1);
+    void storeFailureDuringAHandOutLeavesNoUnownedMachine() {
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1));
+        await().until(() -> engine.sandboxes.pool().available() == 1);
         breakStore("before update on sandboxes");
-        failure(Failure.StoreFailed.class, () -> house.sandbox("t1"));
-        mendStore();
-        house.time.advance(UNTIL_RECONCILED);
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(1));
-        assertThat(house.sandboxes.pool().active()).isZero();
+        failure(Failure.StoreFailed.class, () -> engine.sandbox("t1"));
+        repairStore();
+        engine.time.advance(UNTIL_RECONCILED);
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        await().untilAsserted(() -> assertThat(engine.provider.survivors()).hasSize(1));
+        assertThat(engine.sandboxes.pool().active()).isZero();
     }
 
     @Test
-    void anEndThatTheStoreRefusesRemovesTheMachineAndIsStoredLater() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void terminationDuringAStoreFailureIsStoredLater() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         breakStore(ENDS);
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
-        assertThat(house.provider.survivors()).isEmpty();
-        assertThat(house.sandboxes.find(new ThreadId("t1"))).isEmpty();
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
+        assertThat(engine.provider.survivors()).isEmpty();
+        assertThat(engine.sandboxes.find(new ThreadId("t1"))).isEmpty();
         assertEnd(sandbox);
-        assertThat(house.sandboxes.newestEnded(Optional.empty(), 10))
+        assertThat(engine.sandboxes.newestEnded(Optional.empty(), 10))
                 .extracting(SandboxInfo::id)
                 .containsExactly(sandbox.id());
-        mendStore();
-        house.time.advance(Duration.ofSeconds(1));
-        await().untilAsserted(house::assertNothingRemains);
+        repairStore();
+        engine.time.advance(Duration.ofSeconds(1));
+        await().untilAsserted(engine::assertNothingRemains);
         assertEnd(sandbox);
         await().untilAsserted(() -> assertThat(markers()).isEmpty());
     }
 
     @Test
-    void anEndThatTheStoreRefusedIsKnownToTheNextServer() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void nextServerStoresATerminationThatTheStoreRefused() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         breakStore(ENDS);
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
-        house.stop();
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
+        engine.stop();
         assertThat(markers()).hasSize(1);
-        mendStoreOfAStoppedServer();
-        house.open(House.plain());
-        assertThat(house.rowsAlive()).isEmpty();
+        repairStoreOfAStoppedServer();
+        engine.open(TestEngine.plain());
+        assertThat(engine.rowsAlive()).isEmpty();
         assertEnd(sandbox);
         assertThat(markers()).isEmpty();
-        assertThat(house.recorder.recoveries).isEmpty();
+        assertThat(engine.recorder.recoveries).isEmpty();
     }
 
     @Test
-    void anEndThatNeitherStoreNorMachineTookIsFinishedByTheNextServer() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void nextServerFinishesATerminationThatFailedTwice() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         breakStore(ENDS);
-        house.provider.fail(Step.REMOVE, 1);
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
-        house.stop();
-        mendStoreOfAStoppedServer();
-        house.open(House.plain());
+        engine.provider.fail(Step.REMOVE, 1);
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
+        engine.stop();
+        repairStoreOfAStoppedServer();
+        engine.open(TestEngine.plain());
         assertEnd(sandbox);
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     private void assertEnd(Sandbox sandbox) {
-        End end = failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(sandbox.id()))
+        End end = failure(Failure.NoSuchSandbox.class, () -> engine.sandboxes.require(sandbox.id()))
                 .end()
                 .orElseThrow();
         assertThat(end.cause()).isEqualTo(End.Cause.USER);
         assertThat(end.detail()).isEqualTo("by request");
-        assertThat(house.sandboxes.findEnded(sandbox.id()).orElseThrow().end()).contains(end);
+        assertThat(engine.sandboxes.findEnded(sandbox.id()).orElseThrow().end()).contains(end);
     }
 
     private List<String> markers() {
@@ -184,16 +184,16 @@ class FaultsTest {
         return names == null ? List.of() : List.of(names);
     }
 
-    private void mendStoreOfAStoppedServer() {
+    private void repairStoreOfAStoppedServer() {
         try (Db db = Db.sqlite(home.resolve("viv.db"))) {
             db.write(sql -> sql.update("drop trigger broken"));
         }
     }
 
     @Test
-    void aStoreThatFailsStopsAPause() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void storeFailureFailsAPause() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         breakStore("before update on sandboxes when new.status = 'paused'");
         failure(
                 Failure.StoreFailed.class,
@@ -202,18 +202,18 @@ class FaultsTest {
     }
 
     @Test
-    void aDeathThatCouldNotBeStoredIsStoredLater() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        house.awaitFirstPass();
+    void crashDuringAStoreFailureIsStoredLater() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.awaitFirstPass();
         breakStore("before update on sandboxes when new.ended_at is not null");
-        house.killGuest(sandbox.id());
+        engine.killGuest(sandbox.id());
         await().until(() -> sandbox.info().end().isPresent());
-        await().until(() -> house.provider.survivors().isEmpty());
-        mendStore();
-        house.time.advance(UNTIL_RECONCILED);
-        await().untilAsserted(house::assertNothingRemains);
-        assertThat(new SandboxRows(house.db)
+        await().until(() -> engine.provider.survivors().isEmpty());
+        repairStore();
+        engine.time.advance(UNTIL_RECONCILED);
+        await().untilAsserted(engine::assertNothingRemains);
+        assertThat(new SandboxRows(engine.db)
                         .find(sandbox.id())
                         .orElseThrow()
                         .end()
@@ -223,19 +223,19 @@ class FaultsTest {
     }
 
     @Test
-    void aProviderThatCannotBeSearchedIsAskedAgain() {
-        house = House.at(home, House.plain(), provider -> provider.fail(Step.SURVIVORS, 1));
-        await().until(() -> house.provider.hasFailed(Step.SURVIVORS));
-        house.time.advance(UNTIL_RECONCILED);
-        house.awaitFirstPass();
+    void failedListingOfMachinesIsRetried() {
+        engine = TestEngine.at(home, TestEngine.plain(), provider -> provider.fail(Step.SURVIVORS, 1));
+        await().until(() -> engine.provider.hasFailed(Step.SURVIVORS));
+        engine.time.advance(UNTIL_RECONCILED);
+        engine.awaitFirstPass();
     }
 
     private void breakStore(String when) {
-        int ignored = house.db.write(sql ->
+        int ignored = engine.db.write(sql ->
                 sql.update("create trigger broken " + when + " begin select raise(abort, 'broken by the test'); end"));
     }
 
-    private void mendStore() {
-        int ignored = house.db.write(sql -> sql.update("drop trigger broken"));
+    private void repairStore() {
+        int ignored = engine.db.write(sql -> sql.update("drop trigger broken"));
     }
 }

@@ -19,13 +19,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A real provider that fails, or waits, at the steps a test names. Thread-safe.
+/// Real provider that fails or blocks at the steps that a test names. Thread-safe.
 final class FaultyProvider implements Provider {
     private final Provider inner;
     private final Map<Step, AtomicInteger> failures = new ConcurrentHashMap<>();
     private final Map<Step, CountDownLatch> gates = new ConcurrentHashMap<>();
-    private final Map<Step, CountDownLatch> incomingConnections = new ConcurrentHashMap<>();
-    private final AtomicInteger seemingLives = new AtomicInteger();
+    private final Map<Step, CountDownLatch> reached = new ConcurrentHashMap<>();
+    private final AtomicInteger fakeAliveAnswers = new AtomicInteger();
     final Set<Limits> limitsGiven = ConcurrentHashMap.newKeySet();
     volatile long oomKills;
     volatile boolean keepsSnapshots = true;
@@ -49,30 +49,30 @@ final class FaultyProvider implements Provider {
         this.inner = inner;
     }
 
-    /// The next `times` uses of `step` fail.
+    /// Makes the next `times` calls of `step` fail.
     void fail(Step step, int times) {
         failures.put(step, new AtomicInteger(times));
     }
 
-    /// Reports whether `step` has failed as often as it should.
+    /// Reports whether `step` has failed as often as requested.
     boolean hasFailed(Step step) {
         return failures.get(step).get() <= 0;
     }
 
-    /// The next `times` that somebody asks, machines live: as one does whose stream has ended and that is still
-    /// dying.
+    /// Makes the next `times` liveness checks return true, like a machine whose stream has ended and whose process
+    /// still exits.
     void seemAlive(int times) {
-        seemingLives.set(times);
+        fakeAliveAnswers.set(times);
     }
 
-    /// Whoever comes to `step` waits until [#open].
+    /// Blocks every call of `step` until [#open].
     void hold(Step step) {
         gates.put(step, new CountDownLatch(1));
-        incomingConnections.put(step, new CountDownLatch(1));
+        reached.put(step, new CountDownLatch(1));
     }
 
     void awaitArrival(Step step) throws InterruptedException {
-        incomingConnections.get(step).await();
+        reached.get(step).await();
     }
 
     void open(Step step) {
@@ -82,15 +82,15 @@ final class FaultyProvider implements Provider {
     private void pass(Step step) {
         CountDownLatch gate = gates.get(step);
         if (gate != null) {
-            incomingConnections.get(step).countDown();
+            reached.get(step).countDown();
             try {
                 gate.await();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
         }
-        AtomicInteger left = failures.get(step);
-        if (left != null && left.getAndDecrement() > 0) {
+        AtomicInteger remaining = failures.get(step);
+        if (remaining != null && remaining.getAndDecrement() > 0) {
             throw new SandboxException(new Failure.ProviderFailed(step.name(), "as the test wants it"));
         }
     }
@@ -129,9 +129,9 @@ final class FaultyProvider implements Provider {
     }
 
     @Override
-    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+    public Optional<Machine> adopt(SandboxId id, Duration timeout) {
         pass(Step.ADOPT);
-        return inner.adopt(id, patience).map(FaultyMachine::new);
+        return inner.adopt(id, timeout).map(FaultyMachine::new);
     }
 
     @Override
@@ -192,9 +192,9 @@ final class FaultyProvider implements Provider {
         }
 
         @Override
-        public GuestStream connect(Duration patience) {
+        public GuestStream connect(Duration timeout) {
             pass(Step.CONNECT);
-            return machine.connect(patience);
+            return machine.connect(timeout);
         }
 
         @Override
@@ -229,7 +229,7 @@ final class FaultyProvider implements Provider {
 
         @Override
         public boolean isAlive() {
-            return seemingLives.getAndUpdate(left -> Math.max(0, left - 1)) > 0 || machine.isAlive();
+            return fakeAliveAnswers.getAndUpdate(remaining -> Math.max(0, remaining - 1)) > 0 || machine.isAlive();
         }
 
         @Override

@@ -19,7 +19,7 @@ class LeaseTest {
     private final Lease lease = new Lease(timeSource, IDLE, START, START.plus(LIFE));
 
     @Test
-    void itIsIdleTooLongExactlyWhenItsTimeIsOver() {
+    void leaseIsIdleExactlyAfterTheTimeout() {
         pass(IDLE.minusMillis(1));
         assertThat(lease.isIdleTooLong()).isFalse();
         pass(Duration.ofMillis(1));
@@ -27,7 +27,7 @@ class LeaseTest {
     }
 
     @Test
-    void everyUseExtendsIt() {
+    void everyUseExtendsTheLease() {
         pass(Duration.ofMinutes(29));
         lease.touch();
         pass(Duration.ofMinutes(29));
@@ -37,7 +37,7 @@ class LeaseTest {
     }
 
     @Test
-    void whatIsInUseIsNeverIdleAndIdlenessCountsFromTheEndOfTheUse() {
+    void idleTimeCountsFromTheEndOfTheUse() {
         lease.began();
         pass(Duration.ofMinutes(45));
         assertThat(lease.isIdleTooLong()).isFalse();
@@ -60,7 +60,7 @@ class LeaseTest {
     }
 
     @Test
-    void aClockThatIsSetMakesNobodyIdleOrImmortal() {
+    void clockChangeDoesNotAffectTheLease() {
         day = day.plus(Duration.ofDays(365));
         assertThat(lease.isIdleTooLong()).isFalse();
         assertThat(lease.isOver()).isFalse();
@@ -70,7 +70,7 @@ class LeaseTest {
     }
 
     @Test
-    void aLeaseFromTheStoreGoesOnWhereItWas() {
+    void restoredLeaseContinues() {
         var restored = new Lease(timeSource, IDLE, START.minus(Duration.ofMinutes(20)), START.plusSeconds(60));
         assertThat(restored.remaining()).isEqualTo(Duration.ofSeconds(60));
         pass(Duration.ofMinutes(10));
@@ -79,7 +79,7 @@ class LeaseTest {
     }
 
     @Test
-    void aUseIsSavedOnceAndOneUnderWayEveryTime() {
+    void finishedUseIsSavedOnceAndARunningOneEveryTime() {
         assertThat(lease.takeUnsaved()).isFalse();
         lease.touch();
         assertThat(lease.takeUnsaved()).isTrue();

@@ -25,23 +25,23 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// What the log says of how a sandbox ended, where the API cannot end it so.
+/// End events that no API call can cause.
 class LifecycleEventsTest {
     @TempDir
     Path home;
 
     @ParameterizedTest
     @CsvSource({"0, crash, its machine died", "1, oom, its machine died for want of memory"})
-    void theEndOfAMachineThatDiedIsToldWithItsReason(int kills, String reason, String detail) throws Exception {
+    void crashedMachinePublishesItsReason(int kills, String reason, String detail) throws Exception {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, clock, new EventBodyJson());
                 var scheduler = new Scheduler(clock);
                 var lifecycleEvents = new LifecycleEvents(log, scheduler);
                 var provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)))) {
-            var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), scheduler);
+            var sandboxes = Sandboxes.open(provider, db, TestEngine.plain(), List.of(lifecycleEvents), scheduler);
             var id = sandboxes
-                    .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
+                    .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
                     .sandbox()
                     .id();
             provider.oomKills = kills;
@@ -59,23 +59,23 @@ class LifecycleEventsTest {
     }
 
     @Test
-    void anEndThatTheStoreRefusedIsLoggedWhenTheStoreWorksAgain() {
+    void endEventIsAppendedWhenTheStoreWorksAgain() {
         var clock = InstantSource.system();
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, clock, new EventBodyJson());
                 var scheduler = new Scheduler(clock);
                 var lifecycleEvents = new LifecycleEvents(log, scheduler);
                 var provider = ProcessProvider.open(home, GuestPrograms.extractTo(home));
-                var sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(lifecycleEvents), scheduler)) {
+                var sandboxes = Sandboxes.open(provider, db, TestEngine.plain(), List.of(lifecycleEvents), scheduler)) {
             var id = sandboxes
-                    .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
+                    .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
                     .sandbox()
                     .id();
             int broken = db.write(sql -> sql.update("create trigger broken before insert on sandbox_events"
                     + " begin select raise(abort, 'broken by the test'); end"));
             sandboxes.terminate(id, End.Cause.USER, "by request");
             assertThat(log.newest(id, "sandbox.terminated", 1)).isEmpty();
-            int mended = db.write(sql -> sql.update("drop trigger broken"));
+            int repaired = db.write(sql -> sql.update("drop trigger broken"));
 
             await().untilAsserted(() ->
                     assertThat(log.newest(id, "sandbox.terminated", 1)).hasSize(1));

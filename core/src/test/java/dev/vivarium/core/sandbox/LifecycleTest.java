@@ -1,8 +1,8 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
-import static dev.vivarium.core.sandbox.House.run;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
+import static dev.vivarium.core.sandbox.TestEngine.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -33,78 +33,78 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Takes sandboxes through every step of the table, and fails if one was left out.
+/// Tests every transition of the table and fails if one was not visited.
 class LifecycleTest {
-    private static final PauseReason ASKED = PauseReason.by(new UserId("ann"));
+    private static final PauseReason BY_ANN = PauseReason.by(new UserId("ann"));
 
     private static final EnumSet<Transition> VISITED = EnumSet.noneOf(Transition.class);
 
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @BeforeEach
     void open() {
-        house = House.at(home, House.plain());
+        engine = TestEngine.at(home, TestEngine.plain());
     }
 
     @AfterEach
     void close() {
-        house.close();
-        VISITED.addAll(house.recorder.visited());
+        engine.close();
+        VISITED.addAll(engine.recorder.visited());
     }
 
     @AfterAll
-    static void everyStepOfTheTableWasTaken() {
+    static void everyTransitionWasVisited() {
         assertThat(VISITED).isEqualTo(EnumSet.allOf(Transition.class));
     }
 
     @Test
-    void aSandboxRunsCommandsAndIsGoneAfterItsEnd() {
-        Sandbox sandbox = house.sandbox("t1");
+    void terminatedSandboxIsGoneAndItsEndIsReported() {
+        Sandbox sandbox = engine.sandbox("t1");
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
         assertThat(output(sandbox, "echo hello")).isEqualTo("hello");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by ann");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "again");
-        house.assertNothingRemains();
-        assertThat(house.recorder.removed).hasSize(1);
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by ann");
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "again");
+        engine.assertNothingRemains();
+        assertThat(engine.recorder.removed).hasSize(1);
         End end = sandbox.info().end().orElseThrow();
         assertThat(end.cause()).isEqualTo(End.Cause.USER);
         assertThat(end.detail()).isEqualTo("by ann");
         assertThat(failure(Failure.SandboxEnded.class, () -> run(sandbox, "true"))
                         .end())
                 .isEqualTo(end);
-        assertThat(failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(sandbox.id()))
+        assertThat(failure(Failure.NoSuchSandbox.class, () -> engine.sandboxes.require(sandbox.id()))
                         .end())
                 .contains(end);
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.require(new ThreadId("t1")));
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.require(new ThreadId("t1")));
     }
 
     @Test
-    void anUnknownSandboxCanBeTerminatedAndIsNotFound() {
+    void terminatingAnUnknownSandboxSucceeds() {
         var unknown = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
-        house.sandboxes.terminate(unknown, End.Cause.USER, "");
-        assertThat(failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(unknown))
+        engine.sandboxes.terminate(unknown, End.Cause.USER, "");
+        assertThat(failure(Failure.NoSuchSandbox.class, () -> engine.sandboxes.require(unknown))
                         .end())
                 .isEqualTo(Optional.empty());
     }
 
     @Test
-    void aPausedSandboxStandsStillAndGoesOnWhereItWas() throws Exception {
-        Sandbox sandbox = house.sandbox("t1");
+    void pausedSandboxStopsAndContinuesAfterResume() throws Exception {
+        Sandbox sandbox = engine.sandbox("t1");
         try (var execution =
                 sandbox.exec(Command.shell("echo before; while [ ! -e go ]; do sleep 0.05; done; echo after"))) {
             assertThat(execution.next()).isInstanceOf(ExecEvent.Started.class);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Output.class);
-            sandbox.pause(ASKED);
-            sandbox.pause(ASKED);
+            sandbox.pause(BY_ANN);
+            sandbox.pause(BY_ANN);
             assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
             var refused = failure(Failure.SandboxNotRunning.class, () -> run(sandbox, "true"));
             assertThat(refused.status()).isEqualTo(Status.PAUSED);
-            Files.createFile(house.workspace(sandbox.id()).resolve("go"));
-            sandbox.resume(ASKED);
-            sandbox.resume(ASKED);
+            Files.createFile(engine.workspace(sandbox.id()).resolve("go"));
+            sandbox.resume(BY_ANN);
+            sandbox.resume(BY_ANN);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Output.class);
             assertThat(execution.next()).isInstanceOf(ExecEvent.Exited.class);
         }
@@ -112,155 +112,155 @@ class LifecycleTest {
     }
 
     @Test
-    void aPauseThatFailsLeavesTheSandboxRunning() {
-        Sandbox sandbox = house.sandbox("t1");
-        house.provider.fail(Step.PAUSE, 1);
-        failure(Failure.ProviderFailed.class, () -> sandbox.pause(ASKED));
+    void failedPauseLeavesTheSandboxRunning() {
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.provider.fail(Step.PAUSE, 1);
+        failure(Failure.ProviderFailed.class, () -> sandbox.pause(BY_ANN));
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
-        assertThat(house.rowsAlive()).allMatch(row -> row.phase().name().equals("RUNNING"));
+        assertThat(engine.rowsAlive()).allMatch(row -> row.phase().name().equals("RUNNING"));
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
     }
 
     @Test
-    void aResumeThatFailsLeavesTheSandboxPaused() {
-        Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause(ASKED);
-        house.provider.fail(Step.RESUME, 1);
-        failure(Failure.ProviderFailed.class, () -> sandbox.resume(ASKED));
+    void failedResumeLeavesTheSandboxPaused() {
+        Sandbox sandbox = engine.sandbox("t1");
+        sandbox.pause(BY_ANN);
+        engine.provider.fail(Step.RESUME, 1);
+        failure(Failure.ProviderFailed.class, () -> sandbox.resume(BY_ANN));
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
-        assertThat(house.rowsAlive()).allMatch(row -> row.phase().name().equals("PAUSED"));
-        sandbox.resume(ASKED);
+        assertThat(engine.rowsAlive()).allMatch(row -> row.phase().name().equals("PAUSED"));
+        sandbox.resume(BY_ANN);
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
     }
 
     @Test
-    void aPausedSandboxCanBeEnded() {
-        Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause(ASKED);
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        house.assertNothingRemains();
+    void pausedSandboxCanBeTerminated() {
+        Sandbox sandbox = engine.sandbox("t1");
+        sandbox.pause(BY_ANN);
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        engine.assertNothingRemains();
     }
 
     @Test
-    void aMachineThatDiesDuringAPauseIsBuried() {
-        Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause(ASKED);
-        house.killGuest(sandbox.id());
+    void machineThatDiesWhilePausedIsRemoved() {
+        Sandbox sandbox = engine.sandbox("t1");
+        sandbox.pause(BY_ANN);
+        engine.killGuest(sandbox.id());
         await().until(() -> sandbox.info().status() == Status.FAILED);
         assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.CRASH);
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @Test
-    void aMachineWhoseStreamEndsDuringAPauseBeforeItIsDeadIsBuriedToo() {
-        Sandbox sandbox = house.sandbox("t1");
-        sandbox.pause(ASKED);
-        house.provider.seemAlive(20);
-        house.killGuest(sandbox.id());
+    void pausedMachineIsRemovedIfItsStreamEndsBeforeItDies() {
+        Sandbox sandbox = engine.sandbox("t1");
+        sandbox.pause(BY_ANN);
+        engine.provider.seemAlive(20);
+        engine.killGuest(sandbox.id());
         await().until(() -> sandbox.info().status() == Status.FAILED);
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @Test
-    void aStreamThatBreaksIsMadeAnewAndProcessesGoOn() {
-        Sandbox sandbox = house.sandbox("t1");
+    void brokenStreamIsReconnectedAndProcessesContinue() {
+        Sandbox sandbox = engine.sandbox("t1");
         String pid = output(sandbox, "sleep 1000 >/dev/null 2>&1 & echo $!");
         breakStream(sandbox);
         assertThat(output(sandbox, "kill -0 " + pid + " && echo alive")).isEqualTo("alive");
-        house.awaitRecovery(SandboxListener.Recovery.RECONNECTED);
+        engine.awaitRecovery(SandboxListener.Recovery.RECONNECTED);
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
     }
 
     @Test
-    void theCallThatFailsWhenTheMachineDiesSaysWhy() {
-        Sandbox sandbox = house.sandbox("t1");
+    void callFailsWithTheCauseOfTheCrash() {
+        Sandbox sandbox = engine.sandbox("t1");
         try (var execution = sandbox.exec(Command.shell("echo on; sleep 1000"))) {
             execution.next();
             execution.next();
-            house.killGuest(sandbox.id());
+            engine.killGuest(sandbox.id());
             var ended = failure(Failure.SandboxEnded.class, execution::next);
             assertThat(ended.end().cause()).isEqualTo(End.Cause.CRASH);
             assertThat(ended.id()).isEqualTo(sandbox.id());
         }
-        await().untilAsserted(house::assertNothingRemains);
-        assertThat(house.sandboxes.find(new ThreadId("t1"))).isEmpty();
+        await().untilAsserted(engine::assertNothingRemains);
+        assertThat(engine.sandboxes.find(new ThreadId("t1"))).isEmpty();
     }
 
     @Test
-    void aMachineThatDiesForWantOfMemorySaysSo() {
-        Sandbox sandbox = house.sandbox("t1");
-        house.provider.oomKills = 1;
-        house.killGuest(sandbox.id());
+    void machineKilledForMemoryReportsOom() {
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.provider.oomKills = 1;
+        engine.killGuest(sandbox.id());
         await().until(() -> sandbox.info().end().isPresent());
         assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.OOM);
     }
 
     @Test
-    void aKilledCommandIsExplainedByTheKernelsCount() {
-        Sandbox sandbox = house.sandbox("t1");
+    void killedCommandReportsOomByTheKernelCounter() {
+        Sandbox sandbox = engine.sandbox("t1");
         assertThat(run(sandbox, "kill -9 $$").exit().cause()).isEqualTo(Exit.Cause.SIGNALLED);
-        house.provider.oomKills = 2;
+        engine.provider.oomKills = 2;
         assertThat(run(sandbox, "kill -9 $$").exit().cause()).isEqualTo(Exit.Cause.OOM);
-        house.time.advance(Duration.ofSeconds(3));
+        engine.time.advance(Duration.ofSeconds(3));
         assertThat(run(sandbox, "kill -9 $$").exit().cause()).isEqualTo(Exit.Cause.SIGNALLED);
         assertThat(run(sandbox, "exit 9").exit().cause()).isEqualTo(Exit.Cause.EXITED);
     }
 
     @Test
-    void aSandboxThatIsPutAwayByTheServerHasFailed() {
-        Sandbox sandbox = house.sandbox("t1");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.QUARANTINED, "by the guardian");
+    void quarantinedSandboxHasFailed() {
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.QUARANTINED, "by the guardian");
         assertThat(sandbox.info().status()).isEqualTo(Status.FAILED);
-        house.assertNothingRemains();
+        engine.assertNothingRemains();
     }
 
     @Test
-    void aSandboxCanBeEndedWhileItIsBeingCreated() throws Exception {
-        house.provider.hold(Step.AFTER_START);
+    void sandboxCanBeTerminatedDuringItsCreation() throws Exception {
+        engine.provider.hold(Step.AFTER_START);
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-            Future<Sandbox> creation = callers.submit(() -> house.sandbox("t1"));
-            house.provider.awaitArrival(Step.AFTER_START);
-            var creating = house.sandboxes.list().getFirst();
+            Future<Sandbox> creation = callers.submit(() -> engine.sandbox("t1"));
+            engine.provider.awaitArrival(Step.AFTER_START);
+            var creating = engine.sandboxes.list().getFirst();
             assertThat(creating.status()).isEqualTo(Status.CREATING);
             Future<?> termination =
-                    callers.submit(() -> house.sandboxes.terminate(creating.id(), End.Cause.USER, "changed my mind"));
-            await().until(() -> house.sandboxes.list().isEmpty());
-            house.provider.open(Step.AFTER_START);
+                    callers.submit(() -> engine.sandboxes.terminate(creating.id(), End.Cause.USER, "changed my mind"));
+            await().until(() -> engine.sandboxes.list().isEmpty());
+            engine.provider.open(Step.AFTER_START);
             termination.get();
             failure(Failure.SandboxEnded.class, () -> unwrap(creation));
         }
-        house.assertNothingRemains();
+        engine.assertNothingRemains();
     }
 
     @Test
-    void aStartThatFailsLeavesNothing() {
-        house.provider.fail(Step.START, 1);
-        failure(Failure.ProviderFailed.class, () -> house.sandbox("t1"));
-        house.assertNothingRemains();
-        assertThat(output(house.sandbox("t1"), "echo again")).isEqualTo("again");
+    void failedStartLeavesNothing() {
+        engine.provider.fail(Step.START, 1);
+        failure(Failure.ProviderFailed.class, () -> engine.sandbox("t1"));
+        engine.assertNothingRemains();
+        assertThat(output(engine.sandbox("t1"), "echo again")).isEqualTo("again");
     }
 
     @Test
-    void aPausedSandboxIsFoundPausedAfterARestartAndResumes() {
-        Sandbox before = house.sandbox("t1");
+    void pausedSandboxStaysPausedAfterARestart() {
+        Sandbox before = engine.sandbox("t1");
         String pid = output(before, "sleep 1000 >/dev/null 2>&1 & echo $!");
-        before.pause(ASKED);
-        house.stop();
-        house.open(House.plain());
-        Sandbox sandbox = house.sandboxes.require(new ThreadId("t1"));
+        before.pause(BY_ANN);
+        engine.stop();
+        engine.open(TestEngine.plain());
+        Sandbox sandbox = engine.sandboxes.require(new ThreadId("t1"));
         assertThat(sandbox.id()).isEqualTo(before.id());
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
-        sandbox.resume(ASKED);
+        sandbox.resume(BY_ANN);
         assertThat(output(sandbox, "kill -0 " + pid + " && echo alive")).isEqualTo("alive");
     }
 
     @Test
-    void aSandboxWithoutMachineAndDiskHasFailedAfterARestart() {
-        SandboxId id = house.sandbox("t1").id();
-        house.stop();
-        house.open(House.plain(), provider -> provider.remove(id, Disk.ERASE));
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.require(new ThreadId("t1")));
-        await().untilAsserted(() -> assertThat(failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(id))
+    void sandboxWithoutMachineAndDiskFailsAfterARestart() {
+        SandboxId id = engine.sandbox("t1").id();
+        engine.stop();
+        engine.open(TestEngine.plain(), provider -> provider.remove(id, Disk.ERASE));
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.require(new ThreadId("t1")));
+        await().untilAsserted(() -> assertThat(failure(Failure.NoSuchSandbox.class, () -> engine.sandboxes.require(id))
                         .end()
                         .orElseThrow()
                         .cause())
@@ -268,16 +268,16 @@ class LifecycleTest {
     }
 
     @Test
-    void aSandboxCanBeEndedWhileItIsLookedFor() throws Exception {
-        SandboxId id = house.sandbox("t1").id();
-        house.stop();
-        house.open(House.plain(), provider -> provider.hold(Step.ADOPT));
-        house.provider.awaitArrival(Step.ADOPT);
-        house.sandboxes.terminate(id, End.Cause.USER, "not needed any more");
-        house.provider.open(Step.ADOPT);
-        await().untilAsserted(house::assertNothingRemains);
-        assertThat(house.sandboxes
-                        .open(NewSandbox.of(House.ANN, new ThreadId("t1")))
+    void sandboxCanBeTerminatedDuringItsRecovery() throws Exception {
+        SandboxId id = engine.sandbox("t1").id();
+        engine.stop();
+        engine.open(TestEngine.plain(), provider -> provider.hold(Step.ADOPT));
+        engine.provider.awaitArrival(Step.ADOPT);
+        engine.sandboxes.terminate(id, End.Cause.USER, "not needed any more");
+        engine.provider.open(Step.ADOPT);
+        await().untilAsserted(engine::assertNothingRemains);
+        assertThat(engine.sandboxes
+                        .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
                         .created())
                 .isTrue();
     }

@@ -1,6 +1,6 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.output;
+import static dev.vivarium.core.sandbox.TestEngine.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -27,188 +27,188 @@ class LostRowsTest {
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     @Test
-    void aDiskWithoutARowIsKeptWithItsFiles() {
+    void diskWithoutARowIsKeptAsAnOrphan() {
         SandboxId id = sandboxWithAFile();
-        forget(id);
-        house.open(House.plain());
+        deleteRow(id);
+        engine.open(TestEngine.plain());
 
         awaitOrphan(id);
-        assertThat(house.provider.survivors()).isEmpty();
-        assertThat(house.provider.inventory().orphanDisks().get(id).flatMap(LabelFields::sandbox))
+        assertThat(engine.provider.survivors()).isEmpty();
+        assertThat(engine.provider.inventory().orphanDisks().get(id).flatMap(LabelFields::sandbox))
                 .hasValueSatisfying(
                         described -> assertThat(described.owner().thread()).isEqualTo(THREAD));
     }
 
     @Test
-    void anOrphanIsDeletedWhenItsTimeIsOver() {
+    void orphanIsDeletedAfterItsRetention() {
         SandboxId id = sandboxWithAFile();
-        forget(id);
-        house.open(House.plain());
+        deleteRow(id);
+        engine.open(TestEngine.plain());
         awaitOrphan(id);
-        house.stop();
+        engine.stop();
 
-        house.time.advance(Duration.ofDays(6));
-        house.open(House.plain());
-        house.awaitFirstPass();
+        engine.time.advance(Duration.ofDays(6));
+        engine.open(TestEngine.plain());
+        engine.awaitFirstPass();
         assertThat(orphan(id)).exists();
-        house.stop();
+        engine.stop();
 
-        house.time.advance(Duration.ofDays(2));
-        house.open(House.plain());
-        house.awaitFirstPass();
-        assertThat(house.provider.inventory().orphanDisks()).isEmpty();
+        engine.time.advance(Duration.ofDays(2));
+        engine.open(TestEngine.plain());
+        engine.awaitFirstPass();
+        assertThat(engine.provider.inventory().orphanDisks()).isEmpty();
         assertThat(orphan(id).getParent().getParent()).doesNotExist();
     }
 
     @Test
-    void aDiskComesBackWhenItsRowIsBack() throws IOException {
+    void orphanDiskReturnsWithItsRow() throws IOException {
         SandboxId id = sandboxWithAFile();
         Path newer = home.resolve("newer.db");
         Files.copy(home.resolve("viv.db"), newer);
-        forget(id);
-        house.open(House.plain());
+        deleteRow(id);
+        engine.open(TestEngine.plain());
         awaitOrphan(id);
-        house.stop();
+        engine.stop();
 
         Files.move(newer, home.resolve("viv.db"), StandardCopyOption.REPLACE_EXISTING);
-        house.open(House.plain());
-        assertThat(output(house.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
-        assertThat(house.provider.inventory().orphanDisks()).isEmpty();
+        engine.open(TestEngine.plain());
+        assertThat(output(engine.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
+        assertThat(engine.provider.inventory().orphanDisks()).isEmpty();
     }
 
     @Test
-    void aMachineThatWasHandedOutAfterTheStoreWasCopiedDoesNotReturnToThePool() {
-        house = House.at(home, House.plain().withPoolSize(1));
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        Sandbox sandbox = house.sandbox("t1");
+    void usedMachineWithAPooledRowBecomesAnOrphan() {
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1));
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        Sandbox sandbox = engine.sandbox("t1");
         output(sandbox, "echo kept > file");
-        house.stop();
-        change("update sandboxes set status = 'pooled', thread_id = null, user_id = null where id = ?", sandbox.id());
-        house.open(House.plain().withPoolSize(1));
+        engine.stop();
+        update("update sandboxes set status = 'pooled', thread_id = null, user_id = null where id = ?", sandbox.id());
+        engine.open(TestEngine.plain().withPoolSize(1));
 
         awaitOrphan(sandbox.id());
-        assertThat(output(house.sandbox("t2"), "ls")).isEmpty();
+        assertThat(output(engine.sandbox("t2"), "ls")).isEmpty();
     }
 
     @Test
-    void anOldRowOfThePoolDoesNotBringAnOrphanBack() throws IOException {
+    void pooledRowDoesNotRestoreAnOrphan() throws IOException {
         SandboxId id = sandboxWithAFile();
-        change("update sandboxes set status = 'pooled', thread_id = null, user_id = null where id = ?", id);
+        update("update sandboxes set status = 'pooled', thread_id = null, user_id = null where id = ?", id);
         Files.delete(home.resolve("disks/" + id + ".label"));
         Path old = Files.copy(home.resolve("viv.db"), home.resolve("old.db"));
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
         awaitOrphan(id);
-        house.stop();
+        engine.stop();
 
         Files.move(old, home.resolve("viv.db"), StandardCopyOption.REPLACE_EXISTING);
-        house.open(House.plain());
-        await().until(() -> house.rowsAlive().isEmpty());
-        house.awaitFirstPass();
+        engine.open(TestEngine.plain());
+        await().until(() -> engine.rowsAlive().isEmpty());
+        engine.awaitFirstPass();
         assertThat(orphan(id)).hasContent("kept");
     }
 
     @Test
-    void aMachineOfThePoolThatTheStoreHasForgottenIsRemoved() {
-        house = House.at(home, House.plain().withPoolSize(1));
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        SandboxId id = house.provider.survivors().iterator().next();
+    void pooledMachineWithoutARowIsRemoved() {
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1));
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        SandboxId id = engine.provider.survivors().iterator().next();
         stopWithoutRemoving();
-        forget(id);
-        house.open(House.plain());
+        deleteRow(id);
+        engine.open(TestEngine.plain());
 
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
         assertThat(home.resolve("orphans")).doesNotExist();
     }
 
     @Test
-    void aMachineOfThePoolThatDiedWithTheHostIsRemoved() throws IOException {
-        house = House.at(home, House.plain().withPoolSize(1));
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        SandboxId id = house.provider.survivors().iterator().next();
+    void deadPooledMachineIsRemoved() throws IOException {
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1));
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        SandboxId id = engine.provider.survivors().iterator().next();
         stopWithoutRemoving();
-        house.killGuest(id);
+        engine.killGuest(id);
         FileTrees.delete(home.resolve("run").resolve(id.value()));
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
         assertThat(home.resolve("orphans")).doesNotExist();
     }
 
     @Test
-    void aSandboxThatCannotBeStartedAgainKeepsItsDiskUntilItCan() {
+    void failedRestartOfASandboxKeepsItsDisk() {
         SandboxId id = sandboxWithAFile();
-        house.killGuest(id);
-        house.open(House.plain(), provider -> provider.fail(Step.START, 4));
+        engine.killGuest(id);
+        engine.open(TestEngine.plain(), provider -> provider.fail(Step.START, 4));
 
         await().ignoreExceptions()
-                .untilAsserted(() -> assertThat(output(house.sandboxes.require(THREAD), "cat file"))
+                .untilAsserted(() -> assertThat(output(engine.sandboxes.require(THREAD), "cat file"))
                         .isEqualTo("kept"));
         assertThat(home.resolve("orphans")).doesNotExist();
     }
 
     @Test
-    void aSandboxThatEndsTakesItsLabelAlong() {
+    void terminationDeletesTheDiskLabel() {
         SandboxId id = sandboxWithAFile();
-        house.open(House.plain());
-        house.sandboxes.terminate(id, End.Cause.USER, "");
+        engine.open(TestEngine.plain());
+        engine.sandboxes.terminate(id, End.Cause.USER, "");
 
         assertThat(home.resolve("disks")).isEmptyDirectory();
-        house.awaitFirstPass();
+        engine.awaitFirstPass();
         assertThat(home.resolve("orphans")).doesNotExist();
     }
 
     @Test
-    void aSnapshotWithoutARowIsKept() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void snapshotWithoutARowIsKeptAsAnOrphan() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         output(sandbox, "echo kept > file");
-        SnapshotInfo snapshot = house.sandboxes.snapshots().take(sandbox, "named");
-        house.stop();
-        change("delete from snapshots where snapshot_id = ?", snapshot.id());
-        house.open(House.plain());
+        SnapshotInfo snapshot = engine.sandboxes.snapshots().take(sandbox, "named");
+        engine.stop();
+        update("delete from snapshots where snapshot_id = ?", snapshot.id());
+        engine.open(TestEngine.plain());
 
         await().until(() -> Files.exists(home.resolve("orphans/" + snapshot.id() + "/workspace/file")));
-        await().untilAsserted(() -> assertThat(house.provider.snapshots()).isEmpty());
+        await().untilAsserted(() -> assertThat(engine.provider.snapshots()).isEmpty());
     }
 
     @Test
-    void aHomeOfAnOlderVersionIsLabelled() throws IOException {
+    void homeOfAnOlderVersionGetsLabels() throws IOException {
         SandboxId id = sandboxWithAFile();
         Files.delete(home.resolve("disks/" + id + ".label"));
         Files.delete(home.resolve("run/" + id + "/store"));
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
-        assertThat(output(house.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
-        await().until(() -> house.provider.inventory().trace(id).hasOwner());
+        assertThat(output(engine.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
+        await().until(() -> engine.provider.inventory().trace(id).hasOwner());
     }
 
     private SandboxId sandboxWithAFile() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         output(sandbox, "echo kept > file");
-        house.stop();
+        engine.stop();
         return sandbox.id();
     }
 
-    /// Stops the server as a crash would: the machines of the pool stay.
+    /// Stops the server as a crash would. The machines of the pool stay.
     private void stopWithoutRemoving() {
-        house.provider.fail(Step.REMOVE, Integer.MAX_VALUE);
-        house.stop();
+        engine.provider.fail(Step.REMOVE, Integer.MAX_VALUE);
+        engine.stop();
     }
 
-    private void forget(SandboxId id) {
-        change("delete from sandboxes where id = ?", id);
+    private void deleteRow(SandboxId id) {
+        update("delete from sandboxes where id = ?", id);
     }
 
-    private void change(String statement, Object id) {
+    private void update(String statement, Object id) {
         try (Db db = Db.sqlite(home.resolve("viv.db"))) {
             db.write(sql -> sql.update(statement, id.toString()));
         }

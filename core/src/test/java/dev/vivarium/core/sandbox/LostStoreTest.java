@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -28,22 +28,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A home whose store is lost or is another server's, and how its disks come back.
+/// Home directory whose store is lost or belongs to another server, and the adoption of its disks.
 class LostStoreTest {
     private static final ThreadId THREAD = new ThreadId("t1");
 
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     @Test
-    void aHomeWithoutItsStoreIsRefusedAndNothingChanges() throws IOException {
+    void homeWithoutItsStoreIsRefusedAndStaysUnchanged() throws IOException {
         SandboxId id = sandboxWithASnapshot().sandbox();
         loseStore();
         Set<String> before = files();
@@ -61,31 +61,31 @@ class LostStoreTest {
         }
         assertThat(files()).isEqualTo(before);
         adopt();
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
     }
 
     @Test
-    void aHomeIsRefusedWithTheStoreOfAnotherServer() throws IOException {
+    void homeWithTheStoreOfAnotherServerIsRefused() throws IOException {
         sandboxWithAFile();
         loseStore();
         Db.sqlite(home.resolve("viv.db")).close();
         assertRefused("The store is new, or has lost its rows");
         adopt();
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
     }
 
     @Test
-    void aHomeWithItsOwnStoreIsAccepted() {
+    void homeWithItsOwnStoreIsAccepted() {
         sandboxWithAFile();
         try (var provider = provider();
                 var db = new HomeCheck(provider).openStore(home.resolve("viv.db"))) {
             assertThat(new HomeCheck(provider).belongsTo(db)).isTrue();
         }
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
     }
 
     @Test
-    void aHomeOfAnOlderVersionIsAcceptedIfTheStoreHasItsRows() throws IOException {
+    void olderHomeIsAcceptedIfTheStoreHasItsRows() throws IOException {
         SandboxId id = sandboxWithAFile();
         Files.delete(home.resolve("disks/" + id + ".label"));
         Files.delete(home.resolve("run/" + id + "/store"));
@@ -94,11 +94,11 @@ class LostStoreTest {
             db.write(sql -> sql.update("delete from sandboxes where id = ?", id.value()));
         }
         assertRefused("The store is new, or has lost its rows");
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
     }
 
     @Test
-    void theSameHoldsForPostgres() {
+    void homeWithAnEmptyPostgresStoreIsRefusedUntilAdopted() {
         sandboxWithAFile();
         var address = PostgresAddress.of(PostgresServer.shared().newDatabase());
         try (var provider = provider()) {
@@ -109,76 +109,76 @@ class LostStoreTest {
             }
             check.checked(Db.postgres(address)).close();
         }
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
     }
 
     @Test
-    void anAdoptedSandboxHasItsFilesUnderItsThread() throws IOException {
+    void adoptedSandboxKeepsItsThreadAndFiles() throws IOException {
         SandboxId id = sandboxWithAFile();
         loseStore();
         adopt();
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
-        Sandbox adopted = house.sandboxes.require(THREAD);
+        Sandbox adopted = engine.sandboxes.require(THREAD);
         assertThat(adopted.id()).isEqualTo(id);
-        assertThat(adopted.owner().user()).isEqualTo(House.ANN);
+        assertThat(adopted.owner().user()).isEqualTo(TestEngine.ANN);
         assertThat(output(adopted, "cat file")).isEqualTo("kept");
-        assertThat(house.provider.inventory().trace(id).store()).contains(house.db.id());
+        assertThat(engine.provider.inventory().trace(id).store()).contains(engine.db.id());
     }
 
     @Test
-    void anAdoptedSnapshotCanBeRestored() throws IOException {
+    void adoptedSnapshotCanBeRestored() throws IOException {
         SnapshotInfo snapshot = sandboxWithASnapshot();
         loseStore();
         adopt();
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
-        Sandbox adopted = house.sandboxes.require(THREAD);
+        Sandbox adopted = engine.sandboxes.require(THREAD);
         output(adopted, "rm file");
-        assertThat(house.sandboxes.snapshots().list(THREAD)).containsExactly(snapshot);
-        house.sandboxes.snapshots().restore(adopted, snapshot);
+        assertThat(engine.sandboxes.snapshots().list(THREAD)).containsExactly(snapshot);
+        engine.sandboxes.snapshots().restore(adopted, snapshot);
         assertThat(output(adopted, "cat file")).isEqualTo("kept");
     }
 
     @Test
-    void anOrphanComesBackWhenItsThreadIsFree() {
+    void orphanIsAdoptedWhenItsThreadIsFree() {
         SandboxId first = sandboxWithAFile();
-        forget(first);
-        house.open(House.plain());
-        await().until(() -> house.provider.inventory().orphanDisks().containsKey(first));
-        SandboxId second = house.sandbox("t1").id();
-        house.stop();
+        deleteRow(first);
+        engine.open(TestEngine.plain());
+        await().until(() -> engine.provider.inventory().orphanDisks().containsKey(first));
+        SandboxId second = engine.sandbox("t1").id();
+        engine.stop();
         adopt();
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
-        assertThat(house.sandboxes.require(THREAD).id()).isEqualTo(second);
+        assertThat(engine.sandboxes.require(THREAD).id()).isEqualTo(second);
         assertThat(home.resolve("orphans/" + first + "/workspace/file")).hasContent("kept");
-        house.sandboxes.terminate(second, End.Cause.USER, "");
-        house.stop();
+        engine.sandboxes.terminate(second, End.Cause.USER, "");
+        engine.stop();
         adopt();
-        house.open(House.plain());
-        assertThat(output(house.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
+        engine.open(TestEngine.plain());
+        assertThat(output(engine.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
     }
 
     @Test
-    void aDiskWithoutALabelGoesToOrphans() throws IOException {
+    void unlabelledDiskBecomesAnOrphan() throws IOException {
         SandboxId id = sandboxWithAFile();
         Files.delete(home.resolve("disks/" + id + ".label"));
         loseStore();
         adopt();
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
-        assertThat(house.sandboxes.find(THREAD)).isEmpty();
+        assertThat(engine.sandboxes.find(THREAD)).isEmpty();
         assertThat(home.resolve("orphans/" + id + "/workspace/file")).hasContent("kept");
     }
 
     @Test
-    void theLogOfALostDatabaseIsKept() throws IOException {
-        house = House.at(home, House.plain());
-        house.stop();
+    void walOfALostDatabaseIsKept() throws IOException {
+        engine = TestEngine.at(home, TestEngine.plain());
+        engine.stop();
         loseStore();
         Files.writeString(home.resolve("viv.db-wal"), "what is left");
-        house.open(House.plain());
+        engine.open(TestEngine.plain());
 
         try (var entries = Files.newDirectoryStream(home, "viv.db-wal.lost-*")) {
             assertThat(entries.iterator().next()).hasContent("what is left");
@@ -186,19 +186,19 @@ class LostStoreTest {
     }
 
     private SandboxId sandboxWithAFile() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         output(sandbox, "echo kept > file");
-        house.stop();
+        engine.stop();
         return sandbox.id();
     }
 
     private SnapshotInfo sandboxWithASnapshot() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         output(sandbox, "echo kept > file");
-        SnapshotInfo snapshot = house.sandboxes.snapshots().take(sandbox, "a name = with \\ odd # characters: ü");
-        house.stop();
+        SnapshotInfo snapshot = engine.sandboxes.snapshots().take(sandbox, "a name = with \\ odd # characters: ü");
+        engine.stop();
         return snapshot;
     }
 
@@ -217,7 +217,7 @@ class LostStoreTest {
         }
     }
 
-    private void forget(SandboxId id) {
+    private void deleteRow(SandboxId id) {
         try (Db db = Db.sqlite(home.resolve("viv.db"))) {
             db.write(sql -> sql.update("delete from sandboxes where id = ?", id.value()));
         }

@@ -16,7 +16,7 @@ class MoveTest {
     private final Lifecycle lifecycle = new Lifecycle(new State.Creating(), steps::add);
 
     @Test
-    void aMoveThatWasOvertakenCountsNoMoreEvenIfItIsDoneFirst() {
+    void overtakenMoveHasNoEffect() {
         Move slow = lifecycle.tryBegin(Transition.START, Duration.ZERO).orElseThrow();
         Move end = lifecycle.tryEnd(Kind.TERMINATED, Duration.ZERO).orElseThrow();
 

@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -41,171 +41,171 @@ class RestartTest {
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     @Test
-    void aKilledServerFindsItsSandboxesWithTheirProcessesAndFiles() {
+    void restartAfterAKillAdoptsSandboxesWithProcessesAndFiles() {
         SandboxId id;
         String pid;
         Set<SandboxId> machines;
-        try (var doomed = DoomedServer.start(home)) {
-            id = doomed.id();
-            pid = doomed.backgroundPid();
+        try (var killed = KilledServer.start(home)) {
+            id = killed.id();
+            pid = killed.backgroundPid();
         }
-        house = House.at(home, House.plain().withPoolSize(1));
-        machines = new HashSet<>(house.provider.survivors());
-        Sandbox sandbox = house.sandboxes.require(THREAD);
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1));
+        machines = new HashSet<>(engine.provider.survivors());
+        Sandbox sandbox = engine.sandboxes.require(THREAD);
         assertThat(sandbox.id()).isEqualTo(id);
         assertThat(output(sandbox, "cat file; kill -0 " + pid + " && echo alive"))
                 .isEqualTo("kept\nalive");
-        house.awaitRecovery(SandboxListener.Recovery.ADOPTED);
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        assertThat(house.provider.survivors())
-                .as("the pool's machine was taken back")
+        engine.awaitRecovery(SandboxListener.Recovery.ADOPTED);
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        assertThat(engine.provider.survivors())
+                .as("the pooled machine was adopted")
                 .isEqualTo(machines);
         assertThat(machines).hasSize(2);
     }
 
     @Test
-    void aServerThatStopsRemovesUnusedMachinesAndTheirRows() {
-        house = House.at(home, House.plain().withPoolSize(2));
-        await().until(() -> house.sandboxes.pool().available() == 2);
-        SandboxId used = house.sandbox("t1").id();
-        house.stop();
+    void shutdownRemovesPooledMachinesAndTheirRows() {
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(2));
+        await().until(() -> engine.sandboxes.pool().available() == 2);
+        SandboxId used = engine.sandbox("t1").id();
+        engine.stop();
         try (var provider = provider();
                 Db db = Db.sqlite(home.resolve("viv.db"))) {
             assertThat(provider.survivors()).containsExactly(used);
             assertThat(new SandboxRows(db).alive()).extracting(SandboxRow::id).containsExactly(used);
         }
-        house.open(House.plain());
-        assertThat(house.sandboxes.require(THREAD).id()).isEqualTo(used);
+        engine.open(TestEngine.plain());
+        assertThat(engine.sandboxes.require(THREAD).id()).isEqualTo(used);
     }
 
     @Test
-    void aMachineThatDiedWhileTheServerWasAwayComesBackWithItsWorkspace() {
+    void deadMachineIsRevivedWithItsWorkspace() {
         SandboxId id;
-        try (var doomed = DoomedServer.start(home)) {
-            id = doomed.id();
+        try (var killed = KilledServer.start(home)) {
+            id = killed.id();
         }
         killAllGuests();
-        house = House.at(home, House.plain().withPoolSize(1));
-        Sandbox sandbox = house.sandboxes.require(THREAD);
+        engine = TestEngine.at(home, TestEngine.plain().withPoolSize(1));
+        Sandbox sandbox = engine.sandboxes.require(THREAD);
         assertThat(sandbox.id()).isEqualTo(id);
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
         assertThat(output(sandbox, "cat file")).isEqualTo("kept");
-        house.awaitRecovery(SandboxListener.Recovery.REVIVED);
-        await().until(() -> house.sandboxes.pool().available() == 1);
-        await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(2));
+        engine.awaitRecovery(SandboxListener.Recovery.REVIVED);
+        await().until(() -> engine.sandboxes.pool().available() == 1);
+        await().untilAsserted(() -> assertThat(engine.provider.survivors()).hasSize(2));
     }
 
     @Test
-    void aRevivalThatFailsOnceIsTriedAgain() {
-        house = House.at(home, House.plain());
-        Sandbox before = house.sandbox("t1");
+    void failedRevivalIsRetried() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox before = engine.sandbox("t1");
         output(before, "echo kept > file");
-        house.stop();
-        house.killGuest(before.id());
-        house.open(House.plain(), provider -> provider.fail(Step.CONNECT, 2));
-        assertThat(output(house.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
+        engine.stop();
+        engine.killGuest(before.id());
+        engine.open(TestEngine.plain(), provider -> provider.fail(Step.CONNECT, 2));
+        assertThat(output(engine.sandboxes.require(THREAD), "cat file")).isEqualTo("kept");
     }
 
     @Test
-    void aRestartKeepsTheAbsoluteLifetime() {
-        house = House.at(home, House.plain());
-        Sandbox before = house.sandbox("t1");
+    void restartKeepsTheAbsoluteLifetime() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox before = engine.sandbox("t1");
         Instant ends = before.info().endsAt();
-        house.stop();
-        house.open(House.plain());
-        assertThat(house.sandboxes.require(THREAD).info().endsAt()).isEqualTo(ends);
-        house.stop();
-        house.time.advance(Duration.ofHours(25));
-        house.open(House.plain());
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.require(THREAD));
-        var gone = failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(before.id()));
+        engine.stop();
+        engine.open(TestEngine.plain());
+        assertThat(engine.sandboxes.require(THREAD).info().endsAt()).isEqualTo(ends);
+        engine.stop();
+        engine.time.advance(Duration.ofHours(25));
+        engine.open(TestEngine.plain());
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.require(THREAD));
+        var gone = failure(Failure.NoSuchSandbox.class, () -> engine.sandboxes.require(before.id()));
         assertThat(gone.end().orElseThrow().cause()).isEqualTo(End.Cause.LIFETIME);
-        await().untilAsserted(house::assertNothingRemains);
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @Test
-    void theTimeOfTheLastUseIsSavedAndATimeWithoutServerIsNotIdleness() {
-        house = House.at(home, House.plain());
-        Sandbox before = house.sandbox("t1");
-        house.time.advance(Duration.ofMinutes(20));
+    void lastActivityIsSavedAndDowntimeIsNotIdleTime() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox before = engine.sandbox("t1");
+        engine.time.advance(Duration.ofMinutes(20));
         before.touch();
         Instant used = before.info().lastActivity();
-        house.stop();
+        engine.stop();
         try (Db db = Db.sqlite(home.resolve("viv.db"))) {
             assertThat(new SandboxRows(db).find(before.id()).orElseThrow().lastActivity())
                     .isEqualTo(used);
         }
-        house.time.advance(Duration.ofHours(2));
-        house.open(House.plain());
-        assertThat(house.sandboxes.require(THREAD).id()).isEqualTo(before.id());
+        engine.time.advance(Duration.ofHours(2));
+        engine.open(TestEngine.plain());
+        assertThat(engine.sandboxes.require(THREAD).id()).isEqualTo(before.id());
     }
 
     @Test
-    void whatTheStoreDoesNotKnowIsRemovedAndCounted() {
+    void unknownMachineIsRemovedAndCounted() {
         SandboxId orphan = SandboxId.random(new SecureRandom());
         try (var provider = provider()) {
             provider.start(new MachineSpec(orphan, "secret", "host", Limits.STANDARD, STORE));
         }
-        house = House.at(home, House.plain());
-        await().untilAsserted(() -> assertThat(house.recorder.orphans).containsExactly(orphan));
-        house.assertNothingRemains();
-        assertThat(house.sandboxes.reconciliation().orphans()).isEqualTo(1);
+        engine = TestEngine.at(home, TestEngine.plain());
+        await().untilAsserted(() -> assertThat(engine.recorder.orphans).containsExactly(orphan));
+        engine.assertNothingRemains();
+        assertThat(engine.sandboxes.reconciliation().orphans()).isEqualTo(1);
     }
 
     @Test
-    void theDiskOfASandboxThatHasEndedIsRemoved() {
-        house = House.at(home, House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        house.awaitFirstPass();
-        house.provider.fail(Step.REMOVE, 1);
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        assertThat(house.provider.survivors()).containsExactly(sandbox.id());
-        house.stop();
-        house.open(House.plain());
-        await().untilAsserted(house::assertNothingRemains);
+    void diskOfATerminatedSandboxIsRemoved() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.awaitFirstPass();
+        engine.provider.fail(Step.REMOVE, 1);
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        assertThat(engine.provider.survivors()).containsExactly(sandbox.id());
+        engine.stop();
+        engine.open(TestEngine.plain());
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @Test
-    void aSandboxThatWasBeingCreatedHasFailed() {
-        SandboxRow row = row(Optional.of(new SandboxRow.Owner(THREAD, House.ANN)), Phase.CREATING);
-        leaveBehind(row);
-        house = House.at(home, House.plain());
-        await().untilAsserted(house::assertNothingRemains);
-        var gone = failure(Failure.NoSuchSandbox.class, () -> house.sandboxes.require(row.id()));
+    void interruptedCreationFails() {
+        SandboxRow row = row(Optional.of(new SandboxRow.Owner(THREAD, TestEngine.ANN)), Phase.CREATING);
+        insertLeftover(row);
+        engine = TestEngine.at(home, TestEngine.plain());
+        await().untilAsserted(engine::assertNothingRemains);
+        var gone = failure(Failure.NoSuchSandbox.class, () -> engine.sandboxes.require(row.id()));
         assertThat(gone.end().orElseThrow().cause()).isEqualTo(End.Cause.SERVER);
-        assertThat(house.sandbox("t1").info().status()).isEqualTo(Status.RUNNING);
+        assertThat(engine.sandbox("t1").info().status()).isEqualTo(Status.RUNNING);
     }
 
     @Test
-    void machinesThatThePoolWasStartingOrHasNoRoomForAreForgotten() {
-        leaveBehind(row(Optional.empty(), Phase.CREATING));
-        leaveBehind(row(Optional.empty(), Phase.POOLED));
-        house = House.at(home, House.plain());
-        await().untilAsserted(house::assertNothingRemains);
+    void unfinishedAndSurplusPooledMachinesAreRemoved() {
+        insertLeftover(row(Optional.empty(), Phase.CREATING));
+        insertLeftover(row(Optional.empty(), Phase.POOLED));
+        engine = TestEngine.at(home, TestEngine.plain());
+        await().untilAsserted(engine::assertNothingRemains);
     }
 
     @Test
-    void othersNeedNotWaitForASandboxThatIsHardToFind() throws Exception {
-        house = House.at(home, House.plain());
-        Sandbox before = house.sandbox("t1");
-        house.stop();
-        house.open(House.plain(), provider -> provider.hold(Step.ADOPT));
-        house.provider.awaitArrival(Step.ADOPT);
-        assertThat(output(house.sandbox("t2"), "echo here")).isEqualTo("here");
-        assertThat(house.sandboxes.list()).hasSize(2);
-        house.provider.open(Step.ADOPT);
-        assertThat(house.sandboxes.require(THREAD).id()).isEqualTo(before.id());
+    void slowAdoptionDoesNotBlockOtherSandboxes() throws Exception {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox before = engine.sandbox("t1");
+        engine.stop();
+        engine.open(TestEngine.plain(), provider -> provider.hold(Step.ADOPT));
+        engine.provider.awaitArrival(Step.ADOPT);
+        assertThat(output(engine.sandbox("t2"), "echo here")).isEqualTo("here");
+        assertThat(engine.sandboxes.list()).hasSize(2);
+        engine.provider.open(Step.ADOPT);
+        assertThat(engine.sandboxes.require(THREAD).id()).isEqualTo(before.id());
     }
 
-    private void leaveBehind(SandboxRow row) {
+    private void insertLeftover(SandboxRow row) {
         try (var provider = provider();
                 Db db = Db.sqlite(home.resolve("viv.db"))) {
             new SandboxRows(db).insert(row);

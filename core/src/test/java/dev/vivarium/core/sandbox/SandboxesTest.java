@@ -1,8 +1,8 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
-import static dev.vivarium.core.sandbox.House.run;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
+import static dev.vivarium.core.sandbox.TestEngine.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -39,50 +39,50 @@ class SandboxesTest {
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     @Test
-    void ofManyOpensAtOnceForOneThreadOneCreatesAndAllGetTheSame() throws Exception {
-        open(House.plain());
-        var opened = atOnce(20, i -> house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))));
+    void concurrentOpensOfAThreadShareOneSandbox() throws Exception {
+        open(TestEngine.plain());
+        var opened = atOnce(20, i -> engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1"))));
         assertThat(opened.stream().filter(OpenResult::created)).hasSize(1);
         assertThat(opened.stream().map(each -> each.sandbox().id()).distinct()).hasSize(1);
-        assertThat(house.sandboxes.list()).hasSize(1);
-        assertThat(house.provider.survivors()).hasSize(1);
+        assertThat(engine.sandboxes.list()).hasSize(1);
+        assertThat(engine.provider.survivors()).hasSize(1);
     }
 
     @Test
-    void ofManyOpensAtOnceAllLearnOfAFailure() throws Exception {
-        open(House.plain());
-        house.provider.fail(Step.START, 1000);
-        var failures = atOnce(10, i -> failure(Failure.ProviderFailed.class, () -> house.sandbox("t1")));
+    void concurrentOpensAllReceiveTheFailure() throws Exception {
+        open(TestEngine.plain());
+        engine.provider.fail(Step.START, 1000);
+        var failures = atOnce(10, i -> failure(Failure.ProviderFailed.class, () -> engine.sandbox("t1")));
         assertThat(failures).hasSize(10);
-        house.assertNothingRemains();
+        engine.assertNothingRemains();
     }
 
     @Test
-    void aThreadBelongsToWhoFirstUsedItForGood() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        var strangers = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.open(strangers));
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.open(strangers));
-        assertThat(house.sandbox("t1").info().user()).isEqualTo(House.ANN);
+    void threadBelongsToItsFirstUserForever() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        var requestOfBob = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.open(requestOfBob));
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.open(requestOfBob));
+        assertThat(engine.sandbox("t1").info().user()).isEqualTo(TestEngine.ANN);
     }
 
     @Test
-    void twoUsersWhoRaceForANewThreadDoNotShareIt() throws Exception {
-        open(House.plain());
+    void concurrentUsersDoNotShareANewThread() throws Exception {
+        open(TestEngine.plain());
         var outcomes = atOnce(10, i -> {
             try {
                 var user = new UserId(i % 2 == 0 ? "ann" : "bob");
-                return house.sandboxes
+                return engine.sandboxes
                         .open(NewSandbox.of(user, new ThreadId("t1")))
                         .sandbox()
                         .info()
@@ -96,10 +96,10 @@ class SandboxesTest {
     }
 
     @Test
-    void theEnvironmentOfASandboxReachesItsCommandsAndCommandsOverrideIt() {
-        open(House.plain());
-        Sandbox sandbox = house.sandboxes
-                .open(NewSandbox.of(House.ANN, new ThreadId("t1")).withEnv(Map.of("A", "one", "B", "two")))
+    void commandsInheritAndOverrideTheSandboxEnvironment() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")).withEnv(Map.of("A", "one", "B", "two")))
                 .sandbox();
         try (var execution = sandbox.exec(Command.shell("echo $A $B").withEnv(Map.of("B", "three")))) {
             assertThat(execution.collect().stdout()).isEqualTo("one three\n");
@@ -107,11 +107,11 @@ class SandboxesTest {
     }
 
     @Test
-    void commandsBeyondTheLimitAreRefusedUntilOneEnds() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void commandsBeyondTheLimitAreRejectedUntilOneEnds() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         var running = new ArrayList<Execution>();
-        for (int i = 0; i < House.plain().room().commands(); i++) {
+        for (int i = 0; i < TestEngine.plain().room().commands(); i++) {
             running.add(sandbox.exec(Command.of("sleep", "1000")));
         }
         failure(Failure.TooManyCommands.class, () -> run(sandbox, "true"));
@@ -121,208 +121,208 @@ class SandboxesTest {
     }
 
     @Test
-    void thePoolHandsOutEachMachineOnceAndIsRefilled() throws Exception {
-        open(House.plain().withPoolSize(3));
+    void poolHandsOutEachMachineOnceAndIsRefilled() throws Exception {
+        open(TestEngine.plain().withPoolSize(3));
         awaitPool(3);
-        var ids = atOnce(3, i -> house.sandbox("t" + i).id());
+        var ids = atOnce(3, i -> engine.sandbox("t" + i).id());
         assertThat(ids).doesNotHaveDuplicates();
-        assertThat(house.recorder.origins).containsOnly(SandboxListener.Origin.WARM);
+        assertThat(engine.recorder.origins).containsOnly(SandboxListener.Origin.WARM);
         awaitPool(3);
-        var more = atOnce(3, i -> house.sandbox("u" + i).id());
+        var more = atOnce(3, i -> engine.sandbox("u" + i).id());
         assertThat(more).doesNotContainAnyElementsOf(ids);
     }
 
     @Test
-    void aMachineOfThePoolTakesItsOwnersLimitsAndEnvironment() {
-        open(House.plain().withPoolSize(1));
+    void pooledMachineGetsTheRequestedLimitsAndEnvironment() {
+        open(TestEngine.plain().withPoolSize(1));
         awaitPool(1);
-        Sandbox sandbox = house.sandboxes
-                .open(NewSandbox.of(House.ANN, new ThreadId("t1"))
+        Sandbox sandbox = engine.sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1"))
                         .withLimits(SMALL)
                         .withIdleTimeout(Duration.ofMinutes(5))
                         .withEnv(Map.of("WHO", "ann")))
                 .sandbox();
-        assertThat(house.recorder.origins).containsExactly(SandboxListener.Origin.WARM);
-        assertThat(house.provider.limitsGiven).containsExactly(SMALL);
+        assertThat(engine.recorder.origins).containsExactly(SandboxListener.Origin.WARM);
+        assertThat(engine.provider.limitsGiven).containsExactly(SMALL);
         assertThat(sandbox.info().limits()).isEqualTo(SMALL);
         assertThat(Duration.between(
                         sandbox.info().lastActivity(), sandbox.info().expiresAt()))
                 .isEqualTo(Duration.ofMinutes(5));
         assertThat(output(sandbox, "echo $WHO")).isEqualTo("ann");
-        assertThat(house.rowsAlive())
+        assertThat(engine.rowsAlive())
                 .filteredOn(row -> row.id().equals(sandbox.id()))
                 .allMatch(row -> row.limits().equals(SMALL) && row.env().equals(Map.of("WHO", "ann")));
     }
 
     @Test
-    void anotherDiskThanThePoolsIsAColdStart() {
-        open(House.plain().withPoolSize(1));
+    void differentDiskSizeNeedsAColdStart() {
+        open(TestEngine.plain().withPoolSize(1));
         awaitPool(1);
         var other = new Limits(64L << 20, 1, 32, 32L << 20);
-        house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1")).withLimits(other));
-        assertThat(house.recorder.origins).containsExactly(SandboxListener.Origin.COLD);
+        engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")).withLimits(other));
+        assertThat(engine.recorder.origins).containsExactly(SandboxListener.Origin.COLD);
     }
 
     @Test
-    void anImageThatIsNotThereIsRefusedBeforeAnythingIsMade() {
-        open(House.plain());
-        var request = NewSandbox.of(House.ANN, new ThreadId("t1")).withImage("no-such-image");
-        var refused = failure(Failure.InvalidRequest.class, () -> house.sandboxes.open(request));
+    void missingImageIsRejectedBeforeTheCreation() {
+        open(TestEngine.plain());
+        var request = NewSandbox.of(TestEngine.ANN, new ThreadId("t1")).withImage("no-such-image");
+        var refused = failure(Failure.InvalidRequest.class, () -> engine.sandboxes.open(request));
         assertThat(refused.field()).isEqualTo("image");
-        assertThat(house.rowsAlive()).isEmpty();
-        assertThat(house.sandboxes.ownerOf(new ThreadId("t1"))).isEmpty();
+        assertThat(engine.rowsAlive()).isEmpty();
+        assertThat(engine.sandboxes.ownerOf(new ThreadId("t1"))).isEmpty();
     }
 
     @Test
-    void aStrangerToTheThreadCostsThePoolNothing() {
-        // As many as the pool has, so that nothing is started in place of a machine that is away for a moment.
-        open(House.plain().withPoolSize(2).withMaxSandboxes(2));
-        Sandbox sandbox = house.sandbox("t1");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+    void rejectedUserTakesNoPooledMachine() {
+        // Pool size and limit are equal, so that the pool starts no replacement for a machine that is briefly in use.
+        open(TestEngine.plain().withPoolSize(2).withMaxSandboxes(2));
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
         awaitPool(2);
-        var warm = house.provider.survivors();
-        var strangers = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.open(strangers));
-        assertThat(house.sandboxes.pool().available()).isEqualTo(2);
-        assertThat(house.provider.survivors()).containsExactlyInAnyOrderElementsOf(warm);
+        var warm = engine.provider.survivors();
+        var requestOfBob = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.open(requestOfBob));
+        assertThat(engine.sandboxes.pool().available()).isEqualTo(2);
+        assertThat(engine.provider.survivors()).containsExactlyInAnyOrderElementsOf(warm);
     }
 
     @Test
-    void aMachineThatDiedInThePoolIsNeverHandedOut() {
-        open(House.plain().withPoolSize(2));
+    void deadPooledMachineIsNeverHandedOut() {
+        open(TestEngine.plain().withPoolSize(2));
         awaitPool(2);
-        var dead = house.provider.survivors();
-        dead.forEach(house::killGuest);
-        Sandbox sandbox = house.sandbox("t1");
+        var dead = engine.provider.survivors();
+        dead.forEach(engine::killGuest);
+        Sandbox sandbox = engine.sandbox("t1");
         assertThat(dead).doesNotContain(sandbox.id());
         assertThat(output(sandbox, "echo alive")).isEqualTo("alive");
-        await().untilAsserted(() -> assertThat(house.provider.survivors()).doesNotContainAnyElementsOf(dead));
+        await().untilAsserted(() -> assertThat(engine.provider.survivors()).doesNotContainAnyElementsOf(dead));
     }
 
     @Test
-    void aMachineThatRefusesItsNewLimitsGivesWayToTheNext() {
-        open(House.plain().withPoolSize(2));
+    void machineThatRejectsItsLimitsIsReplaced() {
+        open(TestEngine.plain().withPoolSize(2));
         awaitPool(2);
-        house.provider.fail(Step.LIMIT, 1);
-        Sandbox sandbox = house.sandboxes
-                .open(NewSandbox.of(House.ANN, new ThreadId("t1")).withLimits(SMALL))
+        engine.provider.fail(Step.LIMIT, 1);
+        Sandbox sandbox = engine.sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")).withLimits(SMALL))
                 .sandbox();
         assertThat(output(sandbox, "echo alive")).isEqualTo("alive");
         awaitPool(2);
-        await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(3));
+        await().untilAsserted(() -> assertThat(engine.provider.survivors()).hasSize(3));
     }
 
     @Test
-    void aPoolThatCannotStartMachinesTriesAgainLater() {
-        open(House.plain().withPoolSize(1), provider -> provider.fail(Step.START, 1));
-        await().until(() -> !house.recorder.poolFailures.isEmpty());
-        house.time.advance(Duration.ofSeconds(31));
+    void poolRetriesAFailedStart() {
+        open(TestEngine.plain().withPoolSize(1), provider -> provider.fail(Step.START, 1));
+        await().until(() -> !engine.recorder.poolFailures.isEmpty());
+        engine.time.advance(Duration.ofSeconds(31));
         awaitPool(1);
     }
 
     @Test
-    void atCapacityAnOpenIsRefusedAtOnceAndAnEndMakesRoom() {
-        open(House.plain().withMaxSandboxes(2));
-        Sandbox first = house.sandbox("t1");
-        house.sandbox("t2");
-        var full = failure(Failure.AtCapacity.class, () -> house.sandbox("t3"));
+    void openAtCapacityFailsUntilASandboxEnds() {
+        open(TestEngine.plain().withMaxSandboxes(2));
+        Sandbox first = engine.sandbox("t1");
+        engine.sandbox("t2");
+        var full = failure(Failure.AtCapacity.class, () -> engine.sandbox("t3"));
         assertThat(full.limit()).isEqualTo(2);
         assertThat(full.retryAfter()).isPositive();
-        assertThat(house.sandbox("t2")).isNotNull();
-        house.sandboxes.terminate(first.id(), End.Cause.USER, "");
-        assertThat(house.sandbox("t3")).isNotNull();
-        assertThat(house.sandboxes.pool()).isEqualTo(new PoolStatus(0, 0, 2, 2));
+        assertThat(engine.sandbox("t2")).isNotNull();
+        engine.sandboxes.terminate(first.id(), End.Cause.USER, "");
+        assertThat(engine.sandbox("t3")).isNotNull();
+        assertThat(engine.sandboxes.pool()).isEqualTo(new PoolStatus(0, 0, 2, 2));
     }
 
     @Test
-    void thePoolGivesUpMachinesToMakeRoom() {
-        open(House.plain().withPoolSize(2).withMaxSandboxes(2));
+    void poolReleasesMachinesAtCapacity() {
+        open(TestEngine.plain().withPoolSize(2).withMaxSandboxes(2));
         awaitPool(2);
         var other = new Limits(64L << 20, 1, 32, 32L << 20);
-        house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1")).withLimits(other));
-        house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t2")).withLimits(other));
-        await().untilAsserted(() -> assertThat(house.provider.survivors()).hasSize(2));
-        assertThat(house.sandboxes.pool()).isEqualTo(new PoolStatus(2, 0, 2, 2));
-        failure(Failure.AtCapacity.class, () -> house.sandbox("t3"));
+        engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")).withLimits(other));
+        engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t2")).withLimits(other));
+        await().untilAsserted(() -> assertThat(engine.provider.survivors()).hasSize(2));
+        assertThat(engine.sandboxes.pool()).isEqualTo(new PoolStatus(2, 0, 2, 2));
+        failure(Failure.AtCapacity.class, () -> engine.sandbox("t3"));
     }
 
     @Test
-    void manyMoreOpensAtOnceThanThePoolHasAllSucceed() throws Exception {
-        open(House.plain().withPoolSize(4).withMaxSandboxes(24));
+    void concurrentOpensBeyondThePoolSizeSucceed() throws Exception {
+        open(TestEngine.plain().withPoolSize(4).withMaxSandboxes(24));
         awaitPool(4);
-        var ids = atOnce(24, i -> house.sandbox("t" + i).id());
+        var ids = atOnce(24, i -> engine.sandbox("t" + i).id());
         assertThat(new HashSet<SandboxId>(ids)).hasSize(24);
-        assertThat(house.recorder.origins).contains(SandboxListener.Origin.WARM, SandboxListener.Origin.COLD);
-        assertThat(house.sandboxes.pool().active()).isEqualTo(24);
+        assertThat(engine.recorder.origins).contains(SandboxListener.Origin.WARM, SandboxListener.Origin.COLD);
+        assertThat(engine.sandboxes.pool().active()).isEqualTo(24);
         atOnce(24, i -> {
-            house.sandboxes.terminate(ids.get(i), End.Cause.USER, "");
+            engine.sandboxes.terminate(ids.get(i), End.Cause.USER, "");
             return 0;
         });
-        assertThat(house.sandboxes.list()).isEmpty();
+        assertThat(engine.sandboxes.list()).isEmpty();
     }
 
     @Test
-    void anIdleSandboxEndsAndItsThreadGetsANewOne() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        house.time.advance(Duration.ofMinutes(31));
+    void idleSandboxEndsAndItsThreadGetsANewOne() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.time.advance(Duration.ofMinutes(31));
         await().until(() -> sandbox.info().end().isPresent());
         assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.IDLE);
-        await().untilAsserted(house::assertNothingRemains);
-        assertThat(house.sandbox("t1").id()).isNotEqualTo(sandbox.id());
+        await().untilAsserted(engine::assertNothingRemains);
+        assertThat(engine.sandbox("t1").id()).isNotEqualTo(sandbox.id());
     }
 
     @Test
-    void anOpenDoesNotWaitForTheReaper() {
-        open(House.plain());
-        Sandbox first = house.sandbox("t1");
-        house.time.advance(Duration.ofMinutes(31));
-        var opened = house.sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1")));
+    void openReplacesAnIdleSandboxImmediately() {
+        open(TestEngine.plain());
+        Sandbox first = engine.sandbox("t1");
+        engine.time.advance(Duration.ofMinutes(31));
+        var opened = engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")));
         assertThat(opened.created()).isTrue();
         assertThat(first.info().end().orElseThrow().cause()).isEqualTo(End.Cause.IDLE);
     }
 
     @Test
-    void aRunningCommandKeepsItsSandbox() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void runningCommandKeepsItsSandbox() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         try (var execution = sandbox.exec(Command.of("sleep", "1000"))) {
-            house.time.advance(Duration.ofMinutes(45));
-            assertThat(house.sandbox("t1")).isSameAs(sandbox);
-            house.time.advance(Duration.ofMinutes(29));
+            engine.time.advance(Duration.ofMinutes(45));
+            assertThat(engine.sandbox("t1")).isSameAs(sandbox);
+            engine.time.advance(Duration.ofMinutes(29));
             assertThat(execution.pid()).isPositive();
         }
         await().until(() -> !sandbox.lease().isBusy());
-        house.time.advance(Duration.ofMinutes(29));
-        assertThat(house.sandbox("t1")).isSameAs(sandbox);
+        engine.time.advance(Duration.ofMinutes(29));
+        assertThat(engine.sandbox("t1")).isSameAs(sandbox);
     }
 
     @Test
-    void aBackgroundProcessKeepsItsSandboxAndItsEndDoesNot() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void backgroundProcessKeepsItsSandboxUntilItExits() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         String pid = output(sandbox, "setsid sleep 1000 >/dev/null 2>&1 & echo $!");
-        house.time.advance(Duration.ofMinutes(31));
-        assertThat(house.sandbox("t1")).isSameAs(sandbox);
+        engine.time.advance(Duration.ofMinutes(31));
+        assertThat(engine.sandbox("t1")).isSameAs(sandbox);
         run(sandbox, "kill -9 " + pid);
         await().until(() -> ProcessHandle.of(Long.parseLong(pid)).isEmpty());
-        house.time.advance(Duration.ofMinutes(31));
+        engine.time.advance(Duration.ofMinutes(31));
         await().until(() -> sandbox.info().end().isPresent());
     }
 
     @Test
-    void oneThatIsUsedWhileItsGuestIsAskedWhetherItIsIdleStays() throws Exception {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        long guest = house.guest(sandbox.id()).pid();
+    void useDuringTheIdleCheckKeepsTheSandbox() throws Exception {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        long guest = engine.guest(sandbox.id()).pid();
         signal("STOP", guest);
-        house.time.advance(Duration.ofMinutes(31));
-        var asking = Thread.ofPlatform().name("asking").start(() -> house.sandboxes.find(sandbox.id()));
-        await().until(() -> asking.getState() == Thread.State.WAITING);
+        engine.time.advance(Duration.ofMinutes(31));
+        var idleCheck = Thread.ofPlatform().name("asking").start(() -> engine.sandboxes.find(sandbox.id()));
+        await().until(() -> idleCheck.getState() == Thread.State.WAITING);
         sandbox.touch();
         signal("CONT", guest);
-        asking.join();
-        assertThat(house.sandbox("t1")).isSameAs(sandbox);
+        idleCheck.join();
+        assertThat(engine.sandbox("t1")).isSameAs(sandbox);
     }
 
     private static void signal(String name, long pid) throws Exception {
@@ -331,70 +331,70 @@ class SandboxesTest {
     }
 
     @Test
-    void nothingOutlivesItsLifetime() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
+    void sandboxEndsAfterItsLifetime() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
         try (var execution = sandbox.exec(Command.of("sleep", "1000"))) {
             execution.next();
-            house.time.advance(Duration.ofHours(25));
+            engine.time.advance(Duration.ofHours(25));
             var ended = failure(Failure.SandboxEnded.class, execution::next);
             assertThat(ended.end().cause()).isEqualTo(End.Cause.LIFETIME);
         }
     }
 
     @Test
-    void aClockThatIsSetEndsNothing() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        house.time.stepClock(Duration.ofDays(400));
-        assertThat(house.sandbox("t1")).isSameAs(sandbox);
+    void clockChangeEndsNoSandbox() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.time.stepClock(Duration.ofDays(400));
+        assertThat(engine.sandbox("t1")).isSameAs(sandbox);
     }
 
     @Test
-    void aHeartbeatExtendsTheLeaseAndLookingDoesNot() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        house.time.advance(Duration.ofMinutes(29));
+    void heartbeatExtendsTheLeaseAndReadsDoNot() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.time.advance(Duration.ofMinutes(29));
         sandbox.touch();
-        house.time.advance(Duration.ofMinutes(29));
+        engine.time.advance(Duration.ofMinutes(29));
         sandbox.stats();
         sandbox.usage();
-        assertThat(sandbox.info().expiresAt()).isBefore(house.time.instant().plus(Duration.ofMinutes(2)));
-        house.time.advance(Duration.ofMinutes(2));
+        assertThat(sandbox.info().expiresAt()).isBefore(engine.time.instant().plus(Duration.ofMinutes(2)));
+        engine.time.advance(Duration.ofMinutes(2));
         await().until(() -> sandbox.info().end().isPresent());
     }
 
     @Test
-    void whileItStopsTheServerRefusesNewWorkAndItsMachinesGoOn() {
-        open(House.plain());
-        Sandbox sandbox = house.sandbox("t1");
-        long guest = house.guest(sandbox.id()).pid();
+    void drainRejectsNewWorkAndKeepsMachinesRunning() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        long guest = engine.guest(sandbox.id()).pid();
         try (var execution = sandbox.exec(Command.of("sleep", "1000"))) {
             execution.next();
-            house.sandboxes.drain();
-            house.sandboxes.drain();
+            engine.sandboxes.drain();
+            engine.sandboxes.drain();
             failure(Failure.ShuttingDown.class, execution::next);
         }
-        failure(Failure.ShuttingDown.class, () -> house.sandbox("t1"));
+        failure(Failure.ShuttingDown.class, () -> engine.sandbox("t1"));
         failure(Failure.ShuttingDown.class, () -> run(sandbox, "true"));
         assertThat(ProcessHandle.of(guest)).isPresent();
     }
 
     @Test
-    void everyListenerHearsInOrderAlsoWhenAnotherThrows() {
-        open(House.plain());
-        house.sandboxes.drain();
-        var heard = new CopyOnWriteArrayList<String>();
-        house.sandboxes = Sandboxes.open(
-                house.provider,
-                house.db,
-                House.plain(),
-                List.of(listener("first", heard), new ThrowingListener(), listener("second", heard)),
-                house.time.timeSource());
-        Sandbox sandbox = house.sandbox("t1");
+    void listenersAreCalledInOrderEvenIfOneThrows() {
+        open(TestEngine.plain());
+        engine.sandboxes.drain();
+        var calls = new CopyOnWriteArrayList<String>();
+        engine.sandboxes = Sandboxes.open(
+                engine.provider,
+                engine.db,
+                TestEngine.plain(),
+                List.of(listener("first", calls), new ThrowingListener(), listener("second", calls)),
+                engine.time.timeSource());
+        Sandbox sandbox = engine.sandbox("t1");
         assertThat(output(sandbox, "echo fine")).isEqualTo("fine");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        assertThat(heard)
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
+        assertThat(calls)
                 .containsExactly(
                         "first created",
                         "second created",
@@ -406,26 +406,26 @@ class SandboxesTest {
                         "second removed");
     }
 
-    private static SandboxListener listener(String name, List<String> heard) {
+    private static SandboxListener listener(String name, List<String> calls) {
         return new SandboxListener() {
             @Override
             public void created(SandboxInfo sandbox, Origin origin, Duration took) {
-                heard.add(name + " created");
+                calls.add(name + " created");
             }
 
             @Override
             public void ending(Sandbox sandbox) {
-                heard.add(name + " ending");
+                calls.add(name + " ending");
             }
 
             @Override
             public void ended(SandboxInfo sandbox) {
-                heard.add(name + " ended");
+                calls.add(name + " ended");
             }
 
             @Override
             public void removed(SandboxInfo sandbox) {
-                heard.add(name + " removed");
+                calls.add(name + " removed");
             }
         };
     }
@@ -452,20 +452,20 @@ class SandboxesTest {
             return run(sandbox, "true").exitCode() == 0;
         } catch (SandboxException e) {
             assertThat(e.failure()).isInstanceOf(Failure.TooManyCommands.class);
-            return false; // The guest has not said yet that the other has ended.
+            return false; // The guest has not reported the exit of the other command yet.
         }
     }
 
     private void open(SandboxesConfig config) {
-        house = House.at(home, config);
+        engine = TestEngine.at(home, config);
     }
 
     private void open(SandboxesConfig config, Consumer<FaultyProvider> before) {
-        house = House.at(home, config, before);
+        engine = TestEngine.at(home, config, before);
     }
 
     private void awaitPool(int machines) {
-        await().until(() -> house.sandboxes.pool().available() == machines);
+        await().until(() -> engine.sandboxes.pool().available() == machines);
     }
 
     private interface Call<T> {

@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /// A failure of the server never ends a sandbox: the server tries again until it succeeds.
 class ServerFaultsTest {
-    /// More than the chances that a guest has.
+    /// More failures than a guest may cause before it is quarantined.
     private static final int OFTEN = 4;
 
     private static final ThreadId THREAD = new ThreadId("t1");
@@ -31,31 +31,31 @@ class ServerFaultsTest {
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @BeforeEach
     void open() {
-        house = House.at(home, House.plain());
+        engine = TestEngine.at(home, TestEngine.plain());
     }
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     @Test
-    void aGuestThatTheServerCannotAcceptIsTriedAgainUntilItCan() {
-        Sandbox sandbox = house.sandbox("t1");
+    void failedReconnectIsRetriedUntilItSucceeds() {
+        Sandbox sandbox = engine.sandbox("t1");
         String pid = output(sandbox, "sleep 1000 >/dev/null 2>&1 & echo $!");
-        house.provider.fail(Step.CONNECT, OFTEN);
+        engine.provider.fail(Step.CONNECT, OFTEN);
         guest(sandbox).close();
-        await().until(() -> house.provider.hasFailed(Step.CONNECT));
+        await().until(() -> engine.provider.hasFailed(Step.CONNECT));
         assertThat(output(sandbox, "kill -0 " + pid + " && echo alive")).isEqualTo("alive");
     }
 
     @Test
-    void anExceptionInTheGuestLoopDoesNotCountAgainstTheSandbox() {
-        Sandbox sandbox = house.sandbox("t1");
+    void exceptionInTheGuestLoopDoesNotEndTheSandbox() {
+        Sandbox sandbox = engine.sandbox("t1");
         for (int i = 0; i < OFTEN; i++) {
             await().until(() ->
                     sandbox.info().status() == Status.RUNNING && guest(sandbox).isOpen());
@@ -66,32 +66,33 @@ class ServerFaultsTest {
                     throw new IllegalStateException("as the test wants it");
                 }
             });
-            var _ = catchThrowable(guest::stats); // Ends a channel, which the keeper hears of in the guest loop.
+            var _ = catchThrowable(guest::stats); // Ends a channel. The guest loop then calls the observer.
             await().until(() -> !guest.isOpen());
         }
         assertThat(output(sandbox, "echo on")).isEqualTo("on");
         assertThat(sandbox.info().end()).isEmpty();
     }
 
-    /// Adopting fails before the machine is known, connecting when it is: neither may cost the processes inside.
+    /// Adoption fails before the machine is known, and connecting fails afterwards. Neither may end the processes
+    /// inside.
     @ParameterizedTest
     @EnumSource(names = {"ADOPT", "CONNECT"})
-    void aSandboxThatTheServerCannotRecoverIsTriedAgain(Step step) {
-        String pid = output(house.sandbox("t1"), "sleep 1000 >/dev/null 2>&1 & echo $!");
-        house.stop();
-        house.open(House.plain(), provider -> provider.fail(step, OFTEN));
-        await().until(() -> house.provider.hasFailed(step));
-        assertThat(output(house.sandboxes.require(THREAD), "kill -0 " + pid + " && echo alive"))
+    void failedRecoveryIsRetried(Step step) {
+        String pid = output(engine.sandbox("t1"), "sleep 1000 >/dev/null 2>&1 & echo $!");
+        engine.stop();
+        engine.open(TestEngine.plain(), provider -> provider.fail(step, OFTEN));
+        await().until(() -> engine.provider.hasFailed(step));
+        assertThat(output(engine.sandboxes.require(THREAD), "kill -0 " + pid + " && echo alive"))
                 .isEqualTo("alive");
     }
 
     @Test
-    void aRestoreThatCannotStartTheMachineIsTriedAgain() {
-        Sandbox sandbox = house.sandbox("t1");
+    void failedStartAfterARestoreIsRetried() {
+        Sandbox sandbox = engine.sandbox("t1");
         output(sandbox, "echo kept > file");
-        var snapshot = house.sandboxes.snapshots().take(sandbox, "");
-        house.provider.fail(Step.START, 1);
-        failure(Failure.ProviderFailed.class, () -> house.sandboxes.snapshots().restore(sandbox, snapshot));
+        var snapshot = engine.sandboxes.snapshots().take(sandbox, "");
+        engine.provider.fail(Step.START, 1);
+        failure(Failure.ProviderFailed.class, () -> engine.sandboxes.snapshots().restore(sandbox, snapshot));
         assertThat(output(sandbox, "cat file")).isEqualTo("kept");
     }
 

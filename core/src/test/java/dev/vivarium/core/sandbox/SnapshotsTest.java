@@ -1,8 +1,8 @@
 package dev.vivarium.core.sandbox;
 
-import static dev.vivarium.core.sandbox.House.failure;
-import static dev.vivarium.core.sandbox.House.output;
-import static dev.vivarium.core.sandbox.House.run;
+import static dev.vivarium.core.sandbox.TestEngine.failure;
+import static dev.vivarium.core.sandbox.TestEngine.output;
+import static dev.vivarium.core.sandbox.TestEngine.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -34,53 +34,53 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SnapshotsTest {
-    private static final PauseReason ASKED = PauseReason.by(new UserId("ann"));
+    private static final PauseReason BY_ANN = PauseReason.by(new UserId("ann"));
 
     @TempDir
     Path home;
 
-    private House house;
+    private TestEngine engine;
 
     @BeforeEach
     void open() {
-        house = House.at(home, House.plain());
+        engine = TestEngine.at(home, TestEngine.plain());
     }
 
     @AfterEach
     void close() {
-        house.close();
+        engine.close();
     }
 
     private Snapshots snapshots() {
-        return house.sandboxes.snapshots();
+        return engine.sandboxes.snapshots();
     }
 
     private static NewSandbox request(String thread) {
-        return NewSandbox.of(House.ANN, new ThreadId(thread));
+        return NewSandbox.of(TestEngine.ANN, new ThreadId(thread));
     }
 
     @Test
-    void aPauseDoesNotOvertakeASnapshotHoweverLongItTakes() throws Exception {
-        Sandbox sandbox = house.sandbox("t1");
-        house.provider.hold(Step.SNAPSHOT);
+    void pauseWaitsForARunningSnapshot() throws Exception {
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.provider.hold(Step.SNAPSHOT);
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
             var taking = workers.submit(() -> snapshots().take(sandbox, "slow"));
-            house.provider.awaitArrival(Step.SNAPSHOT);
+            engine.provider.awaitArrival(Step.SNAPSHOT);
 
             assertThat(sandbox.lifecycle().tryBegin(Transition.PAUSE, Duration.ZERO))
                     .isEmpty();
             assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
 
-            house.provider.open(Step.SNAPSHOT);
+            engine.provider.open(Step.SNAPSHOT);
             assertThat(taking.get().name()).isEqualTo("slow");
         }
-        sandbox.pause(ASKED);
+        sandbox.pause(BY_ANN);
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
     }
 
     @Test
-    void aRestoredSandboxHasItsOldFilesAndItsId() {
-        Sandbox sandbox = house.sandbox("t");
+    void restoreKeepsTheIdAndBringsBackTheFiles() {
+        Sandbox sandbox = engine.sandbox("t");
         run(sandbox, "echo before > file");
         SnapshotInfo snapshot = snapshots().take(sandbox, "good");
         run(sandbox, "echo after > file; echo more > more");
@@ -88,22 +88,22 @@ class SnapshotsTest {
         snapshots().restore(sandbox, snapshot);
 
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
-        assertThat(house.sandboxes.require(new ThreadId("t"))).isSameAs(sandbox);
+        assertThat(engine.sandboxes.require(new ThreadId("t"))).isSameAs(sandbox);
         assertThat(output(sandbox, "cat file; ls")).isEqualTo("before\nfile");
-        assertThat(house.recorder.recoveries).containsExactly(SandboxListener.Recovery.RESTORED);
+        assertThat(engine.recorder.recoveries).containsExactly(SandboxListener.Recovery.RESTORED);
     }
 
     @Test
-    void aProviderWithoutSnapshotsRefusesThemBeforeAnythingChanges() {
-        Sandbox sandbox = house.sandbox("t");
+    void providerWithoutSnapshotsRejectsThemBeforeAnyChange() {
+        Sandbox sandbox = engine.sandbox("t");
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         String process = output(sandbox, "sleep 1000 >/dev/null 2>&1 & echo $!");
-        house.provider.keepsSnapshots = false;
+        engine.provider.keepsSnapshots = false;
 
         for (ThrowingCallable call : List.<ThrowingCallable>of(
                 () -> snapshots().take(sandbox, ""),
                 () -> snapshots().restore(sandbox, snapshot),
-                () -> house.sandboxes.fork(request("another"), snapshot))) {
+                () -> engine.sandboxes.fork(request("another"), snapshot))) {
             assertThat(failure(Failure.Unsupported.class, call).why()).contains("does not keep snapshots");
         }
 
@@ -112,8 +112,8 @@ class SnapshotsTest {
     }
 
     @Test
-    void processesGoOnAfterASnapshotAndEndWithARestore() {
-        Sandbox sandbox = house.sandbox("t");
+    void snapshotKeepsProcessesAndRestoreEndsThem() {
+        Sandbox sandbox = engine.sandbox("t");
         try (var execution = sandbox.exec(Command.shell("echo $$ > pid; exec sleep 1000"))) {
             execution.detach();
         }
@@ -128,14 +128,14 @@ class SnapshotsTest {
     }
 
     @Test
-    void whatWasDeletedMeanwhileIsNotRestoredAndNothingEnds() {
-        Sandbox sandbox = house.sandbox("t");
+    void deletedSnapshotIsNotRestoredAndProcessesContinue() {
+        Sandbox sandbox = engine.sandbox("t");
         run(sandbox, "echo here > file");
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         snapshots().delete(snapshot);
         try (var execution = sandbox.exec(Command.shell("exec sleep 1000"))) {
             failure(Failure.NoSuchSnapshot.class, () -> snapshots().restore(sandbox, snapshot));
-            failure(Failure.NoSuchSnapshot.class, () -> house.sandboxes.fork(request("f"), snapshot));
+            failure(Failure.NoSuchSnapshot.class, () -> engine.sandboxes.fork(request("f"), snapshot));
 
             assertThat(HostProcess.isAlive(execution.pid())).isTrue();
         }
@@ -143,25 +143,25 @@ class SnapshotsTest {
     }
 
     @Test
-    void filesThatAreInUseOutliveTheirSnapshotForAsLong() {
-        Sandbox sandbox = house.sandbox("t");
+    void filesOfADeletedSnapshotStayWhileInUse() {
+        Sandbox sandbox = engine.sandbox("t");
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         try (var _ = snapshots().use(snapshot)) {
             snapshots().delete(snapshot);
             snapshots().reconcile();
-            assertThat(house.provider.snapshots()).contains(snapshot.id());
+            assertThat(engine.provider.snapshots()).contains(snapshot.id());
         }
 
         snapshots().reconcile();
 
-        assertThat(house.provider.snapshots()).isEmpty();
+        assertThat(engine.provider.snapshots()).isEmpty();
     }
 
     @Test
-    void aPausedSandboxIsSavedAndStaysPaused() {
-        Sandbox sandbox = house.sandbox("t");
+    void pausedSandboxStaysPausedAfterASnapshot() {
+        Sandbox sandbox = engine.sandbox("t");
         run(sandbox, "echo before > file");
-        sandbox.pause(ASKED);
+        sandbox.pause(BY_ANN);
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         assertThat(sandbox.info().status()).isEqualTo(Status.PAUSED);
 
@@ -171,61 +171,62 @@ class SnapshotsTest {
     }
 
     @Test
-    void aForkHasTheFilesAndNothingElseInCommon() {
-        Sandbox sandbox = house.sandbox("t");
+    void forkSharesOnlyTheFilesOfTheSnapshot() {
+        Sandbox sandbox = engine.sandbox("t");
         run(sandbox, "echo origin > file");
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
-        Sandbox fork = house.sandboxes.fork(request("other"), snapshot);
+        Sandbox fork = engine.sandboxes.fork(request("other"), snapshot);
         run(fork, "echo fork > file");
         run(sandbox, "echo own > file");
 
         assertThat(output(fork, "cat file")).isEqualTo("fork");
         assertThat(output(sandbox, "cat file")).isEqualTo("own");
         assertThat(fork.id()).isNotEqualTo(sandbox.id());
-        assertThat(output(house.sandboxes.fork(request("third"), snapshot), "cat file"))
+        assertThat(output(engine.sandboxes.fork(request("third"), snapshot), "cat file"))
                 .isEqualTo("origin");
     }
 
     @Test
-    void aThreadThatHasASandboxIsNotForkedInto() {
-        Sandbox sandbox = house.sandbox("t");
+    void forkNeedsAThreadWithoutASandbox() {
+        Sandbox sandbox = engine.sandbox("t");
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
-        failure(Failure.ThreadHasSandbox.class, () -> house.sandboxes.fork(request("t"), snapshot));
-        var stranger = NewSandbox.of(new UserId("bob"), new ThreadId("t"));
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.fork(stranger, snapshot));
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
-        failure(Failure.NoSandboxForThread.class, () -> house.sandboxes.fork(stranger, snapshot));
-        assertThat(house.sandboxes.fork(request("t"), snapshot).info().status()).isEqualTo(Status.RUNNING);
+        failure(Failure.ThreadHasSandbox.class, () -> engine.sandboxes.fork(request("t"), snapshot));
+        var requestOfBob = NewSandbox.of(new UserId("bob"), new ThreadId("t"));
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.fork(requestOfBob, snapshot));
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.fork(requestOfBob, snapshot));
+        assertThat(engine.sandboxes.fork(request("t"), snapshot).info().status())
+                .isEqualTo(Status.RUNNING);
     }
 
     @Test
-    void snapshotsOutliveTheSandboxAndTheServer() {
-        Sandbox sandbox = house.sandbox("t");
+    void snapshotsSurviveTheSandboxAndTheServer() {
+        Sandbox sandbox = engine.sandbox("t");
         run(sandbox, "echo kept > file");
         SnapshotInfo snapshot = snapshots().take(sandbox, "name");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
-        house.stop();
-        house.open(House.plain());
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        engine.stop();
+        engine.open(TestEngine.plain());
 
         assertThat(snapshots().list(new ThreadId("t"))).containsExactly(snapshot);
-        assertThat(output(house.sandboxes.fork(request("t"), snapshot), "cat file"))
+        assertThat(output(engine.sandboxes.fork(request("t"), snapshot), "cat file"))
                 .isEqualTo("kept");
     }
 
     @Test
-    void aDeletedSnapshotIsNeitherListedNorKept() {
-        SnapshotInfo snapshot = snapshots().take(house.sandbox("t"), "");
+    void deletedSnapshotIsNeitherListedNorKept() {
+        SnapshotInfo snapshot = snapshots().take(engine.sandbox("t"), "");
         snapshots().delete(snapshot);
         assertThat(snapshots().list(snapshot.thread())).isEmpty();
-        assertThat(house.provider.snapshots()).isEmpty();
+        assertThat(engine.provider.snapshots()).isEmpty();
         failure(
                 Failure.NoSuchSnapshot.class,
                 () -> snapshots().require(snapshot.thread(), snapshot.id().value()));
     }
 
     @Test
-    void aSnapshotIsFoundByItsOwnThreadAlone() {
-        SnapshotInfo snapshot = snapshots().take(house.sandbox("t"), "");
+    void snapshotIsFoundByItsOwnThreadOnly() {
+        SnapshotInfo snapshot = snapshots().take(engine.sandbox("t"), "");
         assertThat(snapshots().require(snapshot.thread(), snapshot.id().value()))
                 .isEqualTo(snapshot);
         failure(
@@ -235,9 +236,9 @@ class SnapshotsTest {
     }
 
     @Test
-    void aThreadHasSoManySnapshotsAndNoMore() {
-        Sandbox sandbox = house.sandbox("t");
-        var rows = new SnapshotRows(house.db);
+    void numberOfSnapshotsPerThreadIsLimited() {
+        Sandbox sandbox = engine.sandbox("t");
+        var rows = new SnapshotRows(engine.db);
         var random = new Random(1);
         for (int i = 0; i < Snapshots.PER_THREAD; i++) {
             rows.insert(new SnapshotInfo(
@@ -254,61 +255,61 @@ class SnapshotsTest {
     }
 
     @Test
-    void aSnapshotThatFailsLeavesNothingAndTheSandboxRuns() {
-        Sandbox sandbox = house.sandbox("t");
-        house.provider.fail(Step.SNAPSHOT, 1);
+    void failedSnapshotLeavesNothingAndTheSandboxRuns() {
+        Sandbox sandbox = engine.sandbox("t");
+        engine.provider.fail(Step.SNAPSHOT, 1);
         failure(Failure.ProviderFailed.class, () -> snapshots().take(sandbox, ""));
-        assertThat(house.provider.snapshots()).isEmpty();
+        assertThat(engine.provider.snapshots()).isEmpty();
         assertThat(snapshots().list(new ThreadId("t"))).isEmpty();
         assertThat(output(sandbox, "echo awake")).isEqualTo("awake");
     }
 
     @Test
-    void aRestoreThatFailsLeavesTheOldFiles() {
-        Sandbox sandbox = house.sandbox("t");
+    void failedRestoreLeavesTheFilesUnchanged() {
+        Sandbox sandbox = engine.sandbox("t");
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         run(sandbox, "echo own > file");
-        house.provider.fail(Step.RESTORE, 1);
+        engine.provider.fail(Step.RESTORE, 1);
         failure(Failure.ProviderFailed.class, () -> snapshots().restore(sandbox, snapshot));
         assertThat(output(sandbox, "cat file")).isEqualTo("own");
     }
 
     @Test
-    void aForkThatFailsLeavesNothing() {
-        SnapshotInfo snapshot = snapshots().take(house.sandbox("t"), "");
-        house.provider.fail(Step.RESTORE, 1);
-        failure(Failure.ProviderFailed.class, () -> house.sandboxes.fork(request("other"), snapshot));
-        assertThat(house.sandboxes.find(new ThreadId("other"))).isEmpty();
-        assertThat(house.provider.survivors()).hasSize(1);
+    void failedForkLeavesNothing() {
+        SnapshotInfo snapshot = snapshots().take(engine.sandbox("t"), "");
+        engine.provider.fail(Step.RESTORE, 1);
+        failure(Failure.ProviderFailed.class, () -> engine.sandboxes.fork(request("other"), snapshot));
+        assertThat(engine.sandboxes.find(new ThreadId("other"))).isEmpty();
+        assertThat(engine.provider.survivors()).hasSize(1);
     }
 
     @Test
-    void filesThatNoRowKnowsAreRemoved() {
-        Sandbox sandbox = house.sandbox("t");
+    void snapshotFilesWithoutARowAreRemoved() {
+        Sandbox sandbox = engine.sandbox("t");
         SnapshotInfo kept = snapshots().take(sandbox, "");
         SandboxId id = sandbox.id();
-        house.provider.snapshot(id, SnapshotId.random(new Random(2)));
+        engine.provider.snapshot(id, SnapshotId.random(new Random(2)));
         snapshots().reconcile();
-        assertThat(house.provider.snapshots()).containsExactly(kept.id());
+        assertThat(engine.provider.snapshots()).containsExactly(kept.id());
     }
 
     @Test
-    void aDiskOfAnotherSizeIsForkedAndNotRestored() {
+    void snapshotOfAnotherDiskSizeCanBeForkedOnly() {
         Limits large = new Limits(Limits.STANDARD.memoryBytes(), 1, 64, Limits.STANDARD.diskBytes() * 2);
-        Sandbox sandbox = house.sandboxes.open(request("t").withLimits(large)).sandbox();
+        Sandbox sandbox = engine.sandboxes.open(request("t").withLimits(large)).sandbox();
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
-        Sandbox small = house.sandbox("t");
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+        Sandbox small = engine.sandbox("t");
         failure(Failure.Unsupported.class, () -> snapshots().restore(small, snapshot));
-        Sandbox fork = house.sandboxes.fork(request("other"), snapshot);
+        Sandbox fork = engine.sandboxes.fork(request("other"), snapshot);
         assertThat(fork.info().limits().diskBytes()).isEqualTo(large.diskBytes());
     }
 
     @Test
-    void anEndedSandboxHasNothingToSave() {
-        Sandbox sandbox = house.sandbox("t");
-        house.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
+    void endedSandboxCannotBeSnapshotted() {
+        Sandbox sandbox = engine.sandbox("t");
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
         failure(Failure.SandboxEnded.class, () -> snapshots().take(sandbox, ""));
-        assertThat(house.provider.snapshots()).isEmpty();
+        assertThat(engine.provider.snapshots()).isEmpty();
     }
 }

@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 
 class TransitionTest {
     @Test
-    void nothingFollowsAnEnd() {
+    void endStatesHaveNoTransitions() {
         assertThat(Transition.values()).noneMatch(step -> step.from() == Kind.TERMINATED || step.from() == Kind.FAILED);
     }
 
     @Test
-    void everyStateThatIsNoEndCanEndInBothWays() {
+    void everyActiveStateCanTerminateOrFail() {
         for (Kind kind : EnumSet.of(Kind.CREATING, Kind.RUNNING, Kind.RECOVERING, Kind.PAUSED)) {
             assertThat(Transition.between(kind, Kind.TERMINATED)).isPresent();
             assertThat(Transition.between(kind, Kind.FAILED)).isPresent();
@@ -23,13 +23,13 @@ class TransitionTest {
     }
 
     @Test
-    void thereIsOneStepBetweenTwoStates() {
+    void twoStatesHaveAtMostOneTransition() {
         assertThat(Arrays.stream(Transition.values()).map(step -> step.from() + " " + step.to()))
                 .doesNotHaveDuplicates();
     }
 
     @Test
-    void aWishTerminatesAndAMishapFails() {
+    void requestedEndsTerminateAndOtherEndsFail() {
         assertThat(Arrays.stream(End.Cause.values()).filter(cause -> Transition.endKind(cause) == Kind.TERMINATED))
                 .containsExactlyInAnyOrder(End.Cause.USER, End.Cause.IDLE, End.Cause.LIFETIME);
     }

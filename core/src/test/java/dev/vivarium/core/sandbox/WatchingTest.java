@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What becomes of the watch on files when something breaks under it. Here, because streams can be broken here.
+/// File watches after broken streams and lost kernel events. This package can break streams.
 class WatchingTest {
     @TempDir
     Path home;
@@ -41,7 +41,7 @@ class WatchingTest {
     private EventLog log;
     private Scheduler scheduler;
     private Scheduler frozen;
-    private Watchers watching;
+    private Watchers watchers;
     private Sandboxes sandboxes;
     private Sandbox sandbox;
     private Path workspace;
@@ -52,20 +52,20 @@ class WatchingTest {
         db = Db.sqlite(home.resolve("viv.db"));
         log = new EventLog(db, clock, new EventBodyJson());
         scheduler = new Scheduler(clock);
-        watching = new Watchers(log, new FileHistory(db), Duration.ofHours(1), scheduler);
+        watchers = new Watchers(log, new FileHistory(db), Duration.ofHours(1), scheduler);
         provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
-        // No time passes, so that nobody asks a guest that a test has stopped whether it is still there.
+        // Time does not advance, so that no liveness probe runs against a stopped guest.
         frozen = new Scheduler(clock, () -> 0);
-        sandboxes = Sandboxes.open(provider, db, House.plain(), List.of(watching), frozen);
-        watching.begin(sandboxes);
-        sandbox = sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
+        sandboxes = Sandboxes.open(provider, db, TestEngine.plain(), List.of(watchers), frozen);
+        watchers.begin(sandboxes);
+        sandbox = sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1"))).sandbox();
         workspace = home.resolve("disks").resolve(sandbox.id().value()).resolve("workspace");
     }
 
     @AfterEach
     void close() {
         sandboxes.drain();
-        watching.close();
+        watchers.close();
         frozen.close();
         scheduler.close();
         provider.survivors().forEach(id -> provider.remove(id, Disk.ERASE));
@@ -75,8 +75,8 @@ class WatchingTest {
     }
 
     @Test
-    void aWatchWhoseStreamBreaksIsTakenUpAgainAndNothingIsMissedOrToldTwice() throws Exception {
-        House.run(sandbox, "echo x > before");
+    void reconnectedWatchReportsEveryChangeOnce() throws Exception {
+        TestEngine.run(sandbox, "echo x > before");
         awaitCreated("before");
         provider.hold(Step.CONNECT);
         ((State.Running) sandbox.lifecycle().state()).guest().close();
@@ -85,19 +85,19 @@ class WatchingTest {
         provider.open(Step.CONNECT);
 
         awaitCreated("meanwhile");
-        House.run(sandbox, "echo x > after");
+        TestEngine.run(sandbox, "echo x > after");
         awaitCreated("after");
         assertThat(events("file.created")).hasSize(3);
     }
 
     @Test
-    void whatTheKernelDroppedIsFoundByLookingAgain() throws Exception {
-        House.run(sandbox, "echo x > here");
+    void changesDroppedByTheKernelAreFoundByASurvey() throws Exception {
+        TestEngine.run(sandbox, "echo x > here");
         awaitCreated("here");
         long guest = Long.parseLong(Files.readString(home.resolve("run/" + sandbox.id() + "/pid")));
         signal("STOP", guest);
         try {
-            fillTheQueue();
+            fillEventQueue();
             Files.writeString(workspace.resolve("unheard"), "x");
         } finally {
             signal("CONT", guest);
@@ -107,14 +107,14 @@ class WatchingTest {
         await().untilAsserted(() -> assertThat(events("file.changes_folded"))
                 .as(() -> "all: " + events("file."))
                 .anySatisfy(event -> assertThat(event.data()).contains("\"incomplete\":true")));
-        House.run(sandbox, "echo y > unheard");
+        TestEngine.run(sandbox, "echo y > unheard");
         await().untilAsserted(() -> assertThat(events("file.modified"))
                 .anySatisfy(event -> assertThat(event.data()).contains("unheard")));
     }
 
-    /// Each move is two events, as the kernel counts.
-    private void fillTheQueue() throws IOException {
-        int moves = queued() / 2 + 100;
+    /// Each move adds two events to the queue of the kernel.
+    private void fillEventQueue() throws IOException {
+        int moves = queueLimit() / 2 + 100;
         Path here = workspace.resolve("here");
         Path there = workspace.resolve("there");
         for (int i = 0; i < moves; i++) {
@@ -122,8 +122,8 @@ class WatchingTest {
         }
     }
 
-    /// The kernel tells it to whoever reads all of it at once, and nothing to who comes back for more.
-    private static int queued() throws IOException {
+    /// Reads the kernel limit in one call. The kernel returns nothing to a second read.
+    private static int queueLimit() throws IOException {
         try (var limit = Files.newInputStream(Path.of("/proc/sys/fs/inotify/max_queued_events"))) {
             var digits = new byte[32];
             int length = limit.read(digits);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 final class ScrollbackTest {
     @Test
-    void theLastBytesAreThereInTheirOrderWhateverThePiecesWere() {
+    void scrollbackKeepsTheLastBytesInOrder() {
         var random = new Random(42);
         var scrollback = new Scrollback(0);
         var all = new ByteArrayOutputStream();
@@ -24,7 +24,7 @@ final class ScrollbackTest {
     }
 
     @Test
-    void aPieceLargerThanItAllLeavesItsEnd() {
+    void oversizedPieceKeepsItsLastBytes() {
         var piece = new byte[Scrollback.CAPACITY + 777];
         new Random(1).nextBytes(piece);
         var scrollback = new Scrollback(0);
@@ -34,7 +34,7 @@ final class ScrollbackTest {
     }
 
     @Test
-    void itGoesOnAfterAGap() {
+    void scrollbackContinuesAfterAGap() {
         var scrollback = new Scrollback(0);
         scrollback.append(new byte[100], 0, 100);
         scrollback.skipTo(1_000_001);

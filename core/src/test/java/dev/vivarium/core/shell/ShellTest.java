@@ -43,7 +43,7 @@ final class ShellTest {
     }
 
     @Test
-    void twoPeopleSeeTheSameAndBothType() {
+    void twoTypistsShareOneShell() {
         Shell shell = open("while read line; do echo \"<$line>\"; done");
         try (Viewer ann = join(shell, "ann", Role.TYPIST);
                 Viewer bob = join(shell, "bob", Role.TYPIST)) {
@@ -55,7 +55,7 @@ final class ShellTest {
     }
 
     @Test
-    void whoOnlyWatchesIsRefusedWhenTyping() {
+    void watcherCannotTypeSignalOrResize() {
         Shell shell = open("echo hello; sleep 1000");
         try (Viewer viewer = join(shell, "eve", Role.WATCHER)) {
             until(viewer, "hello");
@@ -67,7 +67,7 @@ final class ShellTest {
     }
 
     @Test
-    void everybodyIsToldWhoIsThere() {
+    void viewersReceivePresenceUpdates() {
         Shell shell = open("sleep 1000");
         try (Viewer ann = join(shell, "ann", Role.TYPIST)) {
             assertThat(presence(ann)).containsExactly("ann TYPIST");
@@ -81,7 +81,7 @@ final class ShellTest {
     }
 
     @Test
-    void whoeverComesLaterSeesTheRecentScreenAndHowItEnded() {
+    void lateViewerSeesTheScrollbackAndTheExit() {
         Shell shell = open("echo the end; exit 3");
         await().until(() -> !shell.isOpen());
         try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
@@ -93,7 +93,7 @@ final class ShellTest {
     }
 
     @Test
-    void theTerminalHasTheSizeOfTheOneWhoTypedLast() {
+    void terminalHasTheSizeOfTheLastTypist() {
         Shell shell = open("while read line; do stty size; done");
         try (Viewer ann = join(shell, "ann", Role.TYPIST);
                 Viewer bob = join(shell, "bob", Role.TYPIST)) {
@@ -107,7 +107,7 @@ final class ShellTest {
     }
 
     @Test
-    void noCharacterIsCutAndWhatIsNoneIsReplaced() {
+    void splitCharactersStayWholeAndInvalidBytesAreReplaced() {
         Shell shell = open(
                 "stty -echo -opost; echo ready; read x; printf '\\360\\237'; read x; printf '\\230\\200|\\377|\\303'");
         try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
@@ -119,7 +119,7 @@ final class ShellTest {
     }
 
     @Test
-    void aSlowViewerMissesWhatAFastOneSeesAndSlowsNobody() {
+    void slowViewerMissesOutputWithoutBlockingOthers() {
         Shell shell = open("stty -opost -echo; echo ready; read go; seq 200000");
         try (Viewer slow = join(shell, "slow", Role.WATCHER);
                 Viewer fast = join(shell, "fast", Role.TYPIST)) {
@@ -137,7 +137,7 @@ final class ShellTest {
     }
 
     @Test
-    void whoComesLaterIsNotAskedWhatWasAskedBefore() {
+    void lateViewerReceivesNoOldTerminalQueries() {
         Shell shell = open(
                 "stty -echo; echo ready; read go; printf 'a\\033[6nb\\n'; read go; printf 'c\\033[6nd\\n'; read go");
         try (Viewer early = join(shell, "early", Role.TYPIST)) {
@@ -153,7 +153,7 @@ final class ShellTest {
     }
 
     @Test
-    void twentyWhoAllReadSeeEverythingOfAFlood() throws Exception {
+    void twentyViewersReceiveTheWholeOutput() throws Exception {
         // A long timeout, so that a slow machine does not make viewers count as absent.
         shells = new Shells(new SecureRandom(), InstantSource.system(), CommandListener.NONE, Duration.ofMinutes(2));
         Shell shell = open("stty -opost -echo; echo ready; read go; seq 500000");
@@ -175,7 +175,7 @@ final class ShellTest {
     }
 
     @Test
-    void theProcessWaitsWhenNobodyKeepsUp() {
+    void processBlocksWhileTheTypistDoesNotRead() {
         Shell shell = open("stty -opost; seq 500000; touch done");
         try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
             viewer.next();
@@ -186,7 +186,7 @@ final class ShellTest {
     }
 
     @Test
-    void whoOnlyWatchesHoldsNothingBack() {
+    void watcherDoesNotBlockTheProcess() {
         Shell shell = open("seq 500000; exit 7");
         try (Viewer watcher = join(shell, "eve", Role.WATCHER)) {
             watcher.next();
@@ -196,14 +196,14 @@ final class ShellTest {
     }
 
     @Test
-    void withoutViewersItRunsOn() {
+    void shellRunsWithoutViewers() {
         Shell shell = open("seq 500000; exit 7");
         await().until(() -> shell.exit().isPresent());
         assertThat(shell.exit()).map(Exit::code).hasValue(7);
     }
 
     @Test
-    void aBrokenStreamLosesAndRepeatsNothing() {
+    void reconnectLosesAndRepeatsNoOutput() {
         Shell shell = open("stty -opost -echo; seq 30000; read x; echo \"<$x>\"");
         try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
             viewer.next();
@@ -217,7 +217,7 @@ final class ShellTest {
     }
 
     @Test
-    void anotherServerFindsItWithItsRecentScreen() {
+    void nextServerAdoptsTheShellWithItsScrollback() {
         Shell shell = open("echo before; while read line; do echo \"<$line>\"; done");
         try (Viewer viewer = join(shell, "ann", Role.TYPIST)) {
             until(viewer, "before");
@@ -234,7 +234,7 @@ final class ShellTest {
     }
 
     @Test
-    void whoAsksWhileItIsBeingFoundWaits() throws Exception {
+    void requireWaitsForAShellThatIsBeingAdopted() throws Exception {
         Shell shell = open("sleep 1000");
         real.guest().close();
         Shells others = newShells();
@@ -247,7 +247,7 @@ final class ShellTest {
     }
 
     @Test
-    void aShellThatIsNotOnTheNextGuestIsGone() {
+    void shellMissingOnTheNextGuestIsGone() {
         Shell shell = open("sleep 1000");
         try (Viewer viewer = join(shell, "ann", Role.TYPIST);
                 var other = RealGuest.start()) {

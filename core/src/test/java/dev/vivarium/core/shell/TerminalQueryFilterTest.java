@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Test;
 
 final class TerminalQueryFilterTest {
     @Test
-    void whatATerminalWouldAnswerIsTakenOut() {
-        for (String question : List.of(
+    void terminalQueriesAreRemoved() {
+        for (String query : List.of(
                 "\u001b[c",
                 "\u001b[>c",
                 "\u001b[>0c",
@@ -25,14 +25,14 @@ final class TerminalQueryFilterTest {
                 "\u001bP+q544e\u001b\\",
                 "\u001bP$qm\u001b\\",
                 "\u001bZ")) {
-            assertThat(TerminalQueryFilter.without("a" + question + "b"))
-                    .as(question.replace('\u001b', '^'))
+            assertThat(TerminalQueryFilter.without("a" + query + "b"))
+                    .as(query.replace('\u001b', '^'))
                     .isEqualTo("ab");
         }
     }
 
     @Test
-    void whatATerminalOnlyShowsStays() {
+    void otherSequencesAreKept() {
         for (String shown : List.of(
                 "plain\r\n",
                 "\u001b[31mred\u001b[0m",

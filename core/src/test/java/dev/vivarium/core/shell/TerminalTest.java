@@ -30,14 +30,14 @@ final class TerminalTest {
     }
 
     @Test
-    void aShellSeesATerminalOfTheGivenSize() {
+    void programSeesATerminalOfTheGivenSize() {
         try (Terminal terminal = open(Command.shell("tty -s && echo yes; stty size; echo $TERM"))) {
             assertThat(screenUntil(terminal, "xterm-256color")).contains("yes").contains("30 100");
         }
     }
 
     @Test
-    void whatIsTypedIsEchoedAndRun() {
+    void inputIsEchoedAndRun() {
         try (Terminal terminal = open(Command.of("bash", "--norc"))) {
             type(terminal, "echo $((6 * 7))\n");
             assertThat(screenUntil(terminal, "42")).contains("echo $((6 * 7))");
@@ -45,7 +45,7 @@ final class TerminalTest {
     }
 
     @Test
-    void aResizeReachesTheProgram() {
+    void resizeReachesTheProgram() {
         try (Terminal terminal = open(Command.of("bash", "--norc"))) {
             terminal.resize(new TerminalSize(132, 43));
             type(terminal, "stty size\n");
@@ -54,7 +54,7 @@ final class TerminalTest {
     }
 
     @Test
-    void controlCInterrupts() {
+    void controlCSendsAnInterrupt() {
         try (Terminal terminal =
                 open(Command.shell("trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"))) {
             screenUntil(terminal, "ready");
@@ -65,7 +65,7 @@ final class TerminalTest {
     }
 
     @Test
-    void aKilledProgramEndsTheTerminal() {
+    void killedProgramEndsTheTerminal() {
         try (Terminal terminal = open(Command.of("cat"))) {
             terminal.signal(SIGKILL, SignalTarget.TREE);
             assertThat(exit(terminal).cause()).isEqualTo(Exit.Cause.SIGNALLED);

@@ -27,7 +27,7 @@ class DbTest {
     Path home;
 
     @Test
-    void whatWasWrittenIsReadAfterTheDatabaseWasOpenedAgain() {
+    void writtenRowsSurviveReopening() {
         try (Db db = open()) {
             assertThat(addThread(db, "t1")).isEqualTo(1);
         }
@@ -37,7 +37,7 @@ class DbTest {
     }
 
     @Test
-    void theFileAndItsDirectoryAreForTheOwnerAlone() throws Exception {
+    void onlyTheOwnerCanReadTheFileAndItsDirectory() throws Exception {
         Path file = home.resolve("made/here/viv.db");
         try (Db db = Db.sqlite(file)) {
             addThread(db, "t1");
@@ -52,7 +52,7 @@ class DbTest {
     }
 
     @Test
-    void aStatementThatFailedIsGoodAgainOnceItsReasonIsGone() {
+    void failedStatementWorksAgainAfterTheCauseIsGone() {
         try (Db db = open()) {
             addThread(db, "before");
             rename(db, "threads", "away");
@@ -70,7 +70,7 @@ class DbTest {
     }
 
     @Test
-    void oneBadStatementInAGroupFailsAlone() throws Exception {
+    void failedStatementInAGroupFailsAlone() throws Exception {
         try (Db db = open();
                 var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             addThread(db, "taken");
@@ -94,7 +94,7 @@ class DbTest {
     }
 
     @Test
-    void anExceptionOfTheCallersOwnComesBackUnchangedAndUndoesItsWrites() {
+    void exceptionOfTheCallerIsRethrownAndRollsBack() {
         try (Db db = open()) {
             var refused = new SandboxException(new Failure.InvalidRequest("x", "is wrong"));
             assertThatThrownBy(() -> db.write(sql -> {
@@ -107,7 +107,7 @@ class DbTest {
     }
 
     @Test
-    void aDatabaseThatSomebodyElseLocksIsAFailureAndNotAHang() throws Exception {
+    void lockedDatabaseFailsWithoutBlocking() throws Exception {
         Path file = home.resolve("viv.db");
         try (Db db = Db.sqlite(file, Duration.ofMillis(200));
                 var other = DriverManager.getConnection("jdbc:sqlite:" + file);
@@ -121,7 +121,7 @@ class DbTest {
     }
 
     @Test
-    void aFullDiskIsAFailureAndTheStoreGoesOnWhenThereIsRoomAgain() {
+    void fullDiskFailsWritesUntilThereIsSpace() {
         try (Db db = open()) {
             int pages = db.write(
                     sql -> sql.first("pragma page_count", row -> row.getInt(1)).orElseThrow());
@@ -134,7 +134,7 @@ class DbTest {
     }
 
     @Test
-    void aChangeThatRunsOutOfMemoryIsUndoneAndTheStoreGoesOn() throws Exception {
+    void outOfMemoryRollsBackAndTheStoreContinues() throws Exception {
         try (Db db = open();
                 var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             assertThatThrownBy(() -> db.write(DbTest::addThreadWithoutMemory)).isInstanceOf(OutOfMemoryError.class);
@@ -160,7 +160,7 @@ class DbTest {
     }
 
     @Test
-    void aClosedStoreRefuses() {
+    void closedStoreRejectsReadsAndWrites() {
         Db db = open();
         db.close();
         db.close();
@@ -169,7 +169,7 @@ class DbTest {
     }
 
     @Test
-    void everyAcknowledgedWriteOfManyCallersIsThere() throws Exception {
+    void concurrentAcknowledgedWritesAreStored() throws Exception {
         try (Db db = open();
                 var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             var writes = IntStream.range(0, 1000)
@@ -183,7 +183,7 @@ class DbTest {
     }
 
     @Test
-    void aWriteOfAnInterruptedCallerStillHasAKnownOutcome() {
+    void interruptedCallerStillLearnsTheOutcomeOfItsWrite() {
         try (Db db = open()) {
             Thread.currentThread().interrupt();
             assertThat(addThread(db, "t1")).isEqualTo(1);
@@ -196,7 +196,7 @@ class DbTest {
     }
 
     @Test
-    void migrationsRunOnceAndEachFileIsNamed() throws Exception {
+    void migrationsRunOnceAndEveryFileIsListed() throws Exception {
         open().close();
         try (Db db = open()) {
             int rows = db.read(sql -> sql.first("select count(*) from schema_version", row -> row.getInt(1))

@@ -19,7 +19,7 @@ class HomeLockTest {
     Path directory;
 
     @Test
-    void aHomeThatAnEngineHasIsRefused() {
+    void homeInUseByAnEngineIsRefused() {
         try (var _ = HomeLock.claim(directory)) {
             assertThatThrownBy(() -> HomeLock.claim(directory))
                     .isInstanceOf(SandboxException.class)
@@ -28,7 +28,7 @@ class HomeLockTest {
     }
 
     @Test
-    void aClaimWaitsWhileTheOrphanWatcherHasTheHome() throws Exception {
+    void claimWaitsForTheOrphanWatcher() throws Exception {
         var watcher = HomeLock.claim(directory);
         Files.writeString(directory.resolve("lock"), "the orphan watcher removes machines\n");
         try (var workers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -43,7 +43,7 @@ class HomeLockTest {
     }
 
     @Test
-    void aClaimTellsWhatTheHomeWasBefore() throws IOException {
+    void claimReportsThePreviousStateOfTheHome() throws IOException {
         Path absent = directory.resolve("absent");
         try (var lock = HomeLock.claim(absent)) {
             assertThat(lock.before()).isEqualTo(Before.ABSENT);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Behaviour of the log if the store responds too late.
 class LateWriteTest {
-    private static final Duration PATIENCE = Duration.ofMillis(100);
+    private static final Duration TIMEOUT = Duration.ofMillis(100);
 
     private final SandboxId sandbox = SandboxId.random(new Random(1));
 
@@ -31,7 +31,7 @@ class LateWriteTest {
     Path home;
 
     @Test
-    void anEventThatWasGivenUpNeverComesAndTheNextHasItsNumber() throws Exception {
+    void timedOutEventIsNeverStoredAndItsNumberIsReused() throws Exception {
         var gate = new CountDownLatch(1);
         var entered = new CountDownLatch(1);
         try (Db db = Db.sqlite(home.resolve("viv.db"), PATIENCE);

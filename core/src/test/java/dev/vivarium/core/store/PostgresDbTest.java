@@ -19,7 +19,7 @@ class PostgresDbTest {
             PostgresAddress.of(PostgresServer.shared().newDatabase());
 
     @Test
-    void oneServerAtATimeHasADatabase() {
+    void databaseIsUsedByOneServerAtATime() {
         try (var _ = Db.postgres(address)) {
             assertThatThrownBy(() -> Db.postgres(address, SHORT))
                     .hasMessageContaining(address.shown())
@@ -29,7 +29,7 @@ class PostgresDbTest {
     }
 
     @Test
-    void connectionsThatWereCutAreMadeAnew() {
+    void closedConnectionsAreReopened() {
         try (var server = PostgresServer.start();
                 var db = Db.postgres(PostgresAddress.of(server.newDatabase()))) {
             db.write(sql -> sql.update("create table kept (n integer not null)"));
@@ -48,7 +48,7 @@ class PostgresDbTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"postgresql://127.0.0.1:1/viv", "postgresql://no-such-host.invalid/viv"})
-    void aDatabaseThatCannotBeReachedIsNamed(String unreachable) {
+    void unreachableDatabaseIsReportedWithItsAddress(String unreachable) {
         assertThatThrownBy(() -> Db.postgres(PostgresAddress.of(unreachable)))
                 .hasMessageContaining(unreachable)
                 .hasMessageContaining("the store did not answer");
@@ -62,12 +62,12 @@ class PostgresDbTest {
         "postgresql://u@h/d, jdbc:postgresql://h/d?user=u",
         "postgresql://u:a%40+b@h/d?ssl=true, jdbc:postgresql://h/d?user=u&password=a%40%2Bb&ssl=true",
     })
-    void anAddressIsTakenAsPeopleWriteIt(String text, String jdbc) {
+    void addressFormatsAreAccepted(String text, String jdbc) {
         assertThat(PostgresAddress.of(text).jdbc()).isEqualTo(jdbc);
     }
 
     @Test
-    void anAddressShowsNoPassword() {
+    void addressHidesThePassword() {
         assertThat(PostgresAddress.of("postgresql://u:secret@h/d?password=secret"))
                 .hasToString("postgresql://h/d");
         assertThatThrownBy(() -> PostgresAddress.of("mysql://u:secret@h/d")).hasMessageNotContaining("secret");

@@ -48,7 +48,7 @@ abstract class SandboxRowsContract {
     }
 
     @Test
-    void aRowComesBackAsItWasWritten() {
+    void rowIsReadBackUnchanged() {
         SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.CREATING);
         rows.insert(row);
         assertThat(rows.find(row.id())).contains(row);
@@ -57,19 +57,19 @@ abstract class SandboxRowsContract {
     }
 
     @Test
-    void aThreadStaysWithItsFirstUserEvenWhenItsSandboxesAreGone() {
+    void threadKeepsItsFirstUserAfterItsSandboxesArePruned() {
         SandboxRow first = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
         rows.insert(first);
         rows.end(first.id(), Phase.TERMINATED, new End(End.Cause.USER, "", NOW));
         rows.prune(NOW.plusSeconds(1));
-        SandboxRow stranger = row(Optional.of(new Owner(THREAD, new UserId("bob"))), Phase.CREATING);
-        var thrown = catchThrowableOfType(SandboxException.class, () -> rows.insert(stranger));
+        SandboxRow rowOfBob = row(Optional.of(new Owner(THREAD, new UserId("bob"))), Phase.CREATING);
+        var thrown = catchThrowableOfType(SandboxException.class, () -> rows.insert(rowOfBob));
         assertThat(thrown.failure()).isEqualTo(new Failure.NoSandboxForThread(THREAD));
-        assertThat(rows.find(stranger.id())).isEmpty();
+        assertThat(rows.find(rowOfBob.id())).isEmpty();
     }
 
     @Test
-    void theFirstEndStandsAndNothingMovesAfterIt() {
+    void firstEndIsFinal() {
         SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
         rows.insert(row);
         var end = new End(End.Cause.OOM, "out of memory", NOW);
@@ -86,7 +86,7 @@ abstract class SandboxRowsContract {
     }
 
     @Test
-    void aPooledMachineIsHandedOutOnce() {
+    void pooledMachineIsHandedOutOnce() {
         SandboxRow pooled = row(Optional.empty(), Phase.POOLED);
         rows.insert(pooled);
         SandboxRow owned = new SandboxRow(
@@ -111,7 +111,7 @@ abstract class SandboxRowsContract {
     }
 
     @Test
-    void whatASandboxMayReachIsKept() {
+    void egressListIsStored() {
         SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
         rows.insert(row);
         var list = Egress.of("egress", List.of("example.com", "[2606:4700::1111]:443", "*.example.org:*"));

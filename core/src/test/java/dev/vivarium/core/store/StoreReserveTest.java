@@ -31,7 +31,7 @@ class StoreReserveTest {
     }
 
     @Test
-    void aStoreWithoutAReserveFailsOnAFullDisk() {
+    void storeWithoutAReserveFailsOnAFullDisk() {
         try (Db db = Db.sqlite(disk.root().resolve("viv.db"))) {
             disk.fill();
             var failed = catchThrowableOfType(SandboxException.class, () -> addAll(db, 0));
@@ -40,7 +40,7 @@ class StoreReserveTest {
     }
 
     @Test
-    void aStoreWithAReserveWritesOnAFullDiskAndLosesNothing() {
+    void storeWithAReserveWritesOnAFullDisk() {
         long before = disk.freeBytes();
         try (Db db = Db.sqlite(disk.root().resolve("viv.db"))) {
             db.reserve(RESERVE);

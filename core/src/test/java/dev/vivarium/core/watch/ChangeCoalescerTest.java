@@ -20,16 +20,16 @@ class ChangeCoalescerTest {
 
     /// Applies random changes to a workspace and to a coalescer.
     @RepeatedTest(200)
-    void theFoldOfAnyChangesIsTheirNetChange(RepetitionInfo repetition) {
+    void coalescedChangesAreTheNetChange(RepetitionInfo repetition) {
         var random = new Random(repetition.getCurrentRepetition());
         Set<String> before = new HashSet<>(PATHS.subList(0, random.nextInt(PATHS.size() + 1)));
         Set<String> now = new HashSet<>(before);
         Set<String> written = new HashSet<>();
-        var fold = new ChangeCoalescer();
+        var coalescer = new ChangeCoalescer();
         for (int i = random.nextInt(30); i > 0; i--) {
             String path = PATHS.get(random.nextInt(PATHS.size()));
             Kind kind = !now.contains(path) ? Kind.CREATED : random.nextBoolean() ? Kind.MODIFIED : Kind.DELETED;
-            fold.add(new FileChange(kind, false, path));
+            coalescer.add(new FileChange(kind, false, path));
             written.add(path);
             if (kind == Kind.DELETED) {
                 now.remove(path);
@@ -46,37 +46,37 @@ class ChangeCoalescerTest {
                 expected.add(new FileChange(was && is ? Kind.MODIFIED : is ? Kind.CREATED : Kind.DELETED, false, path));
             }
         }
-        assertThat(fold.net()).containsExactlyInAnyOrderElementsOf(expected);
+        assertThat(coalescer.net()).containsExactlyInAnyOrderElementsOf(expected);
     }
 
     @ParameterizedTest
     @CsvSource({".vivarium,true", ".vivarium/spool/1,true", ".vivarium-other,false", "a/.vivarium,false"})
-    void whatBelongsToTheWorkerIsNotToldOf(String path, boolean isHidden) {
-        var fold = new ChangeCoalescer();
-        fold.add(new FileChange(Kind.CREATED, false, path));
+    void filesOfTheWorkerAreNotReported(String path, boolean isHidden) {
+        var coalescer = new ChangeCoalescer();
+        coalescer.add(new FileChange(Kind.CREATED, false, path));
 
-        assertThat(fold.net().isEmpty()).isEqualTo(isHidden);
+        assertThat(coalescer.net().isEmpty()).isEqualTo(isHidden);
     }
 
     @Test
-    void aFoldSaysHowManyAndWhereMost() {
-        var fold = new ChangeCoalescer();
+    void countsContainTotalsAndTopDirectories() {
+        var coalescer = new ChangeCoalescer();
         for (int i = 0; i < 30; i++) {
-            fold.add(new FileChange(Kind.CREATED, false, "node_modules/m" + i + "/index.js"));
+            coalescer.add(new FileChange(Kind.CREATED, false, "node_modules/m" + i + "/index.js"));
         }
-        fold.add(new FileChange(Kind.MODIFIED, false, "package.json"));
-        fold.add(new FileChange(Kind.DELETED, true, "old"));
+        coalescer.add(new FileChange(Kind.MODIFIED, false, "package.json"));
+        coalescer.add(new FileChange(Kind.DELETED, true, "old"));
 
-        assertThat(ChangeCoalescer.count(fold.net()))
+        assertThat(ChangeCoalescer.count(coalescer.net()))
                 .isEqualTo(new ChangeCoalescer.Counts(30, 1, 1, List.of("node_modules", ".", "old")));
     }
 
     @Test
-    void anOverflowIsRememberedAndIsNoChange() {
-        var fold = new ChangeCoalescer();
-        fold.add(new FileChange(Kind.OVERFLOW, false, ""));
+    void overflowMarksTheChangesAsIncomplete() {
+        var coalescer = new ChangeCoalescer();
+        coalescer.add(new FileChange(Kind.OVERFLOW, false, ""));
 
-        assertThat(fold.isIncomplete()).isTrue();
-        assertThat(fold.net()).isEmpty();
+        assertThat(coalescer.isIncomplete()).isTrue();
+        assertThat(coalescer.net()).isEmpty();
     }
 }

@@ -46,9 +46,9 @@ abstract class FileHistoryContract {
     }
 
     @Test
-    void aVersionHoldsUntilTheNextEventOfItsPath() {
+    void versionIsValidUntilTheNextEventOfItsPath() {
         Version one = write("a", "file.created", Optional.empty(), Optional.of("one"));
-        tell("agent.note");
+        append("agent.note");
         Version two = write("a", "file.modified", Optional.of(one), Optional.of("two €"));
         write("a", "file.deleted", Optional.of(two), Optional.empty());
 
@@ -61,7 +61,7 @@ abstract class FileHistoryContract {
     }
 
     @Test
-    void whatWasThereAndIsNotKnownIsNotTakenForNothing() {
+    void unknownContentIsNotReportedAsAbsent() {
         Version unknown = write("b", "file.changes_folded", Optional.empty(), Optional.empty(), true);
         write("b", "file.modified", Optional.of(unknown), Optional.of("text"));
 
@@ -69,7 +69,7 @@ abstract class FileHistoryContract {
     }
 
     @Test
-    void whatIsThereIsFoundByPathAndByDirectory() {
+    void currentVersionsAreFoundByPathAndDirectory() {
         for (String path : List.of("d", "d/a", "d/ä€/b", "d2/c")) {
             write(path, "file.created", Optional.empty(), Optional.of(path));
         }
@@ -84,10 +84,10 @@ abstract class FileHistoryContract {
     }
 
     @Test
-    void versionsGoWithTheEventsThatToldOfThem() {
+    void versionsArePrunedWithTheirEvents() {
         Version one = write("a", "file.created", Optional.empty(), Optional.of("one"));
         write("a", "file.modified", Optional.of(one), Optional.of("two"));
-        tell("agent.note");
+        append("agent.note");
         assertThat(history.prune()).isZero();
 
         log.prune(new Retention(Duration.ofDays(1), 1), InstantSource.fixed(NOON));
@@ -97,19 +97,19 @@ abstract class FileHistoryContract {
     }
 
     @Test
-    void ofTooMuchTheOldestGoes() {
+    void oldestVersionsAreDeletedAtTheLimit() {
         Version last = write("a", "file.created", Optional.empty(), Optional.of("x".repeat(100_000)));
         for (int i = 0; i < 100; i++) {
             last = write("a", "file.modified", Optional.of(last), Optional.of(i + "x".repeat(100_000)));
         }
-        long left = history.makeRoom(sandbox, history.characters(sandbox));
+        long remaining = history.makeRoom(sandbox, history.characters(sandbox));
 
-        assertThat(left).isBetween(4_000_000L, 6_000_000L);
+        assertThat(remaining).isBetween(4_000_000L, 6_000_000L);
         assertThat(history.at(sandbox, "a", 1)).isEqualTo(new Moment.Forgotten());
         assertThat(history.at(sandbox, "a", 101)).isEqualTo(new Moment.There(last));
     }
 
-    private long tell(String type) {
+    private long append(String type) {
         return log.append(sandbox, NewEvent.of(type, "{}", "test")).event().seq();
     }
 
@@ -119,7 +119,7 @@ abstract class FileHistoryContract {
 
     private Version write(
             String path, String type, Optional<Version> before, Optional<String> content, boolean isThere) {
-        long seq = tell(type);
+        long seq = append(type);
         var version = new Version(path, FileEntry.Type.FILE, 3, NOON, Optional.of("hash"), content, seq);
         history.write(sandbox, List.of(new Step(before, isThere ? Optional.of(version) : Optional.empty(), seq)));
         return version;

@@ -33,15 +33,15 @@ class FileIndexTest {
     private Path directory;
 
     @Test
-    void whatAnOlderServerRememberedByATooLongNameIsForgottenInSilence() {
+    void tooLongPathOfAnOlderServerIsDeletedWithoutAnEvent() {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
                 var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var real = RealGuest.start()) {
             var history = new FileHistory(db);
-            var remembered = new Version(
+            var stored = new Version(
                     "x".repeat(1100), FileEntry.Type.FILE, 1, Instant.EPOCH, Optional.empty(), Optional.empty(), 0);
-            history.write(sandbox, List.of(new Step(Optional.empty(), Optional.of(remembered), 1)));
+            history.write(sandbox, List.of(new Step(Optional.empty(), Optional.of(stored), 1)));
             var fileIndex = new FileIndex(sandbox, log, history, System::nanoTime);
             fileIndex.recall();
 
@@ -54,7 +54,7 @@ class FileIndexTest {
 
     /// The watch reports the creation and the deletion in one interval, after a survey published the creation.
     @Test
-    void whatALookFoundIsSeenToGo() throws IOException {
+    void deletionOfASurveyedFileIsReported() throws IOException {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
                 var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
@@ -64,13 +64,13 @@ class FileIndexTest {
             var fileIndex = new FileIndex(sandbox, log, new FileHistory(db), System::nanoTime);
             fileIndex.survey(workspace);
             Files.delete(file);
-            var fold = new ChangeCoalescer();
+            var coalescer = new ChangeCoalescer();
             for (String name : List.of("found", "unknown")) {
-                fold.add(new FileChange(FileChange.Kind.CREATED, false, name));
-                fold.add(new FileChange(FileChange.Kind.DELETED, false, name));
+                coalescer.add(new FileChange(FileChange.Kind.CREATED, false, name));
+                coalescer.add(new FileChange(FileChange.Kind.DELETED, false, name));
             }
 
-            fileIndex.tell(workspace, fileIndex.withKnown(fold.net(), fold.passing()));
+            fileIndex.tell(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
 
             assertThat(log.read(sandbox, Query.after(0, 10)))
                     .extracting(Event::type)
@@ -82,7 +82,7 @@ class FileIndexTest {
     /// directory.
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aDirectoryThatWentCountsWhatItTookAlong(boolean isFoundByALook) throws IOException {
+    void deletedDirectoryReportsTheNumberOfItsFiles(boolean isFoundBySurvey) throws IOException {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
                 var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
@@ -95,15 +95,15 @@ class FileIndexTest {
             fileIndex.survey(workspace);
             Files.move(real.workspace().resolve("d"), directory.resolve("elsewhere"));
 
-            if (isFoundByALook) {
+            if (isFoundBySurvey) {
                 fileIndex.survey(workspace);
             } else {
-                var fold = new ChangeCoalescer();
-                fold.add(new FileChange(FileChange.Kind.CREATED, true, "d"));
-                fold.add(new FileChange(FileChange.Kind.CREATED, true, "d/e"));
-                fold.add(new FileChange(FileChange.Kind.CREATED, false, "d/e/f"));
-                fold.add(new FileChange(FileChange.Kind.DELETED, true, "d"));
-                fileIndex.tell(workspace, fileIndex.withKnown(fold.net(), fold.passing()));
+                var coalescer = new ChangeCoalescer();
+                coalescer.add(new FileChange(FileChange.Kind.CREATED, true, "d"));
+                coalescer.add(new FileChange(FileChange.Kind.CREATED, true, "d/e"));
+                coalescer.add(new FileChange(FileChange.Kind.CREATED, false, "d/e/f"));
+                coalescer.add(new FileChange(FileChange.Kind.DELETED, true, "d"));
+                fileIndex.tell(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
             }
 
             assertThat(log.read(sandbox, Query.after(3, 10)))
@@ -117,7 +117,7 @@ class FileIndexTest {
 
     /// On a busy machine the watch reports them in more than one interval.
     @Test
-    void whatALookFoundFirstIsCountedOnceHoweverTheWatchTellsOfIt() throws IOException {
+    void surveyedFilesAreCountedOnce() throws IOException {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(directory.resolve("store.db"));
                 var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
@@ -129,9 +129,9 @@ class FileIndexTest {
             var fileIndex = new FileIndex(sandbox, log, new FileHistory(db), () -> 0);
             fileIndex.survey(new Workspace(real.guest(), new WriteLock()));
 
-            for (List<String> beat : List.of(names.subList(0, 50), names.subList(50, 100))) {
+            for (List<String> interval : List.of(names.subList(0, 50), names.subList(50, 100))) {
                 fileIndex.tellFolded(
-                        beat.stream()
+                        interval.stream()
                                 .map(name -> new FileChange(FileChange.Kind.CREATED, false, name))
                                 .toList(),
                         false);

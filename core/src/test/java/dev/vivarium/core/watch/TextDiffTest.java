@@ -15,28 +15,28 @@ import org.junit.jupiter.api.io.TempDir;
 
 class TextDiffTest {
     @Test
-    void aNewFileComesFromNowhere() {
+    void newFileHasDevNullAsSource() {
         assertThat(TextDiff.of("a", Optional.empty(), Optional.of("x\n")))
                 .isEqualTo("--- /dev/null\n+++ b/a\n@@ -0,0 +1,1 @@\n+x\n");
     }
 
     @Test
-    void aMissingLastLineEndIsADifference() {
+    void missingFinalNewlineIsADifference() {
         assertThat(TextDiff.of("a", Optional.of("x\n"), Optional.of("x")))
                 .isEqualTo("--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-x\n+x\n\\ No newline at end of file\n");
     }
 
     @Test
-    void twoTextsWithNothingInCommonAreShownAtOnce() {
+    void unrelatedTextsAreDiffedInOneHunk() {
         String old = lines(30_000, "a");
         String now = lines(30_000, "b");
 
         assertThat(TextDiff.of("big", Optional.of(old), Optional.of(now))).contains("@@ -1,30000 +1,30000 @@");
     }
 
-    /// `patch` verifies the result.
+    /// `git apply` verifies the result.
     @RepeatedTest(25)
-    void patchMakesTheOneOfTheOther(RepetitionInfo repetition, @TempDir Path directory) throws Exception {
+    void diffAppliedToTheOldTextGivesTheNewText(RepetitionInfo repetition, @TempDir Path directory) throws Exception {
         var random = new Random(repetition.getCurrentRepetition());
         String old = text(random);
         String now = random.nextInt(4) == 0 ? text(random) : edited(old, random);
@@ -55,8 +55,8 @@ class TextDiffTest {
                 .directory(file.getParent().toFile())
                 .redirectErrorStream(true)
                 .start();
-        String said = new String(patch.getInputStream().readAllBytes());
-        assertThat(patch.waitFor()).as(said).isZero();
+        String output = new String(patch.getInputStream().readAllBytes());
+        assertThat(patch.waitFor()).as(output).isZero();
         return Files.readString(file);
     }
 

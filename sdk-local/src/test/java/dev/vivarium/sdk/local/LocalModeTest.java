@@ -19,10 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What local mode does beyond the common contract: homes, and what becomes of sandboxes when a client is closed.
+/// Local mode beyond the common contract: homes, and sandboxes after a client is closed.
 @Timeout(300)
 class LocalModeTest {
-    /// Short, since sockets live below it.
+    /// Short, because socket paths are limited in length.
     private Path home;
 
     @BeforeEach
@@ -31,9 +31,9 @@ class LocalModeTest {
     }
 
     @AfterEach
-    void endAll() throws IOException {
+    void endSandboxes() throws IOException {
         try (var client = SandboxClient.local(config())) {
-            assertThat(client).isNotNull(); // Closing it ends what the test kept.
+            assertThat(client).isNotNull(); // Closing the client ends the sandboxes that the test kept.
         }
         FileTrees.delete(home);
     }
@@ -53,7 +53,7 @@ class LocalModeTest {
     }
 
     @Test
-    void sandboxesThatAreKeptAreFoundAgainWithTheirFiles() {
+    void keptSandboxesAreFoundAgainWithTheirFiles() {
         try (var client = SandboxClient.local(config().withOnClose(OnClose.KEEP))) {
             client.sandbox("alice", "t1")
                     .upload("note", new ByteArrayInputStream("kept".getBytes(StandardCharsets.UTF_8)));
@@ -75,7 +75,7 @@ class LocalModeTest {
     }
 
     @Test
-    void aClosedClientMayBeClosedAgain() {
+    void clientCanBeClosedTwice() {
         var client = SandboxClient.local(config());
         client.close();
         client.close();

@@ -39,7 +39,7 @@ class RemoteClientTest extends SandboxClientContract {
     }
 
     @Test
-    void aFileThatIsTooLargeIsRefusedWithTheNumbers() throws Exception {
+    void oversizedFileIsRejectedWithTheLimit() throws Exception {
         Path file = scratch.resolve("large");
         try (var large = new RandomAccessFile(file.toFile(), "rw")) {
             large.setLength(64 * MIB);
@@ -53,7 +53,7 @@ class RemoteClientTest extends SandboxClientContract {
     }
 
     @Test
-    void aStreamThatIsTooLongIsRefusedToo() throws Exception {
+    void oversizedStreamIsRejected() throws Exception {
         var box = sandbox();
         try (var zeros = Files.newInputStream(Path.of("/dev/zero"))) {
             assertThat(failureOf(() -> box.upload("zeros", new Head(zeros, 64 * MIB))))
@@ -63,7 +63,7 @@ class RemoteClientTest extends SandboxClientContract {
     }
 
     @Test
-    void aUsersKeyWorksForThatUserUntilItIsRevoked() {
+    void userKeyWorksForItsUserUntilRevoked() {
         var keys = RemoteClient.of(server.uri(), server.adminKey()).keys();
         var issued = keys.issue("bob");
         assertThat(keys.list()).anyMatch(key -> key.id().equals(issued.id()));
@@ -79,35 +79,35 @@ class RemoteClientTest extends SandboxClientContract {
     }
 
     @Test
-    void theServerSaysHowItIs() {
+    void healthNeedsNoKey() {
         var health = RemoteClient.of(server.uri(), "not-a-key").health();
 
         assertThat(health.isHealthy()).isTrue();
         assertThat(health.provider().name()).contains("process");
     }
 
-    /// The first bytes of a stream.
+    /// First bytes of a stream.
     private static final class Head extends InputStream {
         private final InputStream stream;
-        private long left;
+        private long remaining;
 
         Head(InputStream stream, long length) {
             this.stream = stream;
-            this.left = length;
+            this.remaining = length;
         }
 
         @Override
         public int read() throws java.io.IOException {
-            return left-- > 0 ? stream.read() : -1;
+            return remaining-- > 0 ? stream.read() : -1;
         }
 
         @Override
         public int read(byte[] target, int offset, int length) throws java.io.IOException {
-            if (left <= 0) {
+            if (remaining <= 0) {
                 return -1;
             }
-            int count = stream.read(target, offset, (int) Math.min(length, left));
-            left -= count;
+            int count = stream.read(target, offset, (int) Math.min(length, remaining));
+            remaining -= count;
             return count;
         }
     }

@@ -51,12 +51,12 @@ class HttpEngineTest {
     private static final SandboxId ID = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
     private static final NewSandbox REQUEST = NewSandbox.of(new UserId("alice"), new ThreadId("t 1"));
     private static final Command COMMAND = Command.shell("true").withTimeout(Duration.ofSeconds(1));
-    private static final Duration LITTLE = Duration.ofMillis(300);
+    private static final Duration SHORT = Duration.ofMillis(300);
     private static final Exit EXIT =
             new Exit(Exit.Cause.EXITED, 3, Duration.ofMillis(5), Duration.ZERO, Duration.ZERO, 1024, 2, 0);
 
     @Test
-    void aSessionThatExistsIsNoFailure() throws Exception {
+    void existingSessionIsReturned() throws Exception {
         try (var server = answering(409, JSON, session("existing"));
                 var engine = engine(server.uri())) {
             assertThat(engine.open(REQUEST).origin()).isEqualTo(Session.Origin.EXISTING);
@@ -64,7 +64,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void aNewSessionSaysSo() throws Exception {
+    void newSessionIsMarkedAsNew() throws Exception {
         try (var server = answering(201, JSON, session("created"));
                 var engine = engine(server.uri())) {
             var opened = engine.open(REQUEST);
@@ -75,7 +75,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void aConflictThatIsAProblemIsAFailure() throws Exception {
+    void conflictWithAProblemIsAFailure() throws Exception {
         var failure = new Failure.SandboxNotRunning(ID, Status.PAUSED);
         try (var server = refusing(failure);
                 var engine = engine(server.uri())) {
@@ -84,7 +84,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void aThreadWithoutASandboxIsEmptyNotAFailure() throws Exception {
+    void threadWithoutASandboxIsEmpty() throws Exception {
         try (var server = refusing(new Failure.NoSandboxForThread(REQUEST.thread()));
                 var engine = engine(server.uri())) {
             assertThat(engine.find(REQUEST.thread())).isEmpty();
@@ -92,7 +92,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void theKeyGoesWithEveryCallAndIsNeverShown() throws Exception {
+    void keyIsSentWithEveryCallAndNeverPrinted() throws Exception {
         var heads = new LinkedBlockingQueue<List<String>>();
         try (var server = ScriptedServer.of(peer -> {
                     heads.add(peer.head());
@@ -127,7 +127,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void anAnswerOfSomebodyElseIsNotMistakenForOurs() throws Exception {
+    void responseOfAnotherServerIsRejected() throws Exception {
         try (var server = answering(200, "text/html", "<html>hello</html>");
                 var engine = engine(server.uri())) {
             assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("does not answer like a Vivarium server");
@@ -135,7 +135,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void aProxysErrorPageKeepsItsStatus() throws Exception {
+    void proxyErrorPageKeepsItsStatus() throws Exception {
         try (var server = answering(504, "text/html", "<html>gateway timeout</html>");
                 var engine = engine(server.uri())) {
             assertThat(failureOf(() -> engine.execute(ID, COMMAND)))
@@ -146,40 +146,40 @@ class HttpEngineTest {
     }
 
     @Test
-    void aServerThatIsNotThereIsUnreachable() throws Exception {
-        URI nobody;
+    void missingServerIsUnreachable() throws Exception {
+        URI unused;
         try (var socket = new ServerSocket(0)) {
-            nobody = URI.create("http://127.0.0.1:" + socket.getLocalPort());
+            unused = URI.create("http://127.0.0.1:" + socket.getLocalPort());
         }
-        try (var engine = engine(nobody)) {
+        try (var engine = engine(unused)) {
             assertThat(failureOf(() -> engine.list(ID)))
-                    .isEqualTo(new Failure.ServerUnreachable(nobody.toString(), "the connection was refused"));
+                    .isEqualTo(new Failure.ServerUnreachable(unused.toString(), "the connection was refused"));
         }
     }
 
     @Test
-    void aServerThatNeverAnswersIsGivenUp() throws Exception {
-        try (var server = ScriptedServer.of(Peer::awaitHangUp);
-                var engine = impatient(server.uri())) {
+    void silentServerTimesOut() throws Exception {
+        try (var server = ScriptedServer.of(Peer::awaitDisconnect);
+                var engine = withShortTimeout(server.uri())) {
             assertThat(failureOf(() -> engine.list(ID))).isInstanceOf(Failure.ServerUnreachable.class);
         }
     }
 
     @Test
-    void aServerThatFallsSilentInTheMiddleOfABodyIsGivenUp() throws Exception {
+    void silenceInsideABodyTimesOut() throws Exception {
         Script half = peer -> {
             peer.head();
             peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
-            peer.awaitHangUp();
+            peer.awaitDisconnect();
         };
         try (var server = ScriptedServer.of(half);
-                var engine = impatientWithBodies(server.uri())) {
+                var engine = withShortSilence(server.uri())) {
             assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("nothing came for");
         }
     }
 
     @Test
-    void aConnectionThatBreaksInTheMiddleOfAnAnswerSaysSo() throws Exception {
+    void brokenConnectionInsideAResponseIsReported() throws Exception {
         Script half = peer -> {
             peer.body(peer.head());
             peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
@@ -191,16 +191,16 @@ class HttpEngineTest {
     }
 
     @Test
-    void anInterruptedCallEndsAndKeepsTheFlag() throws Exception {
+    void interruptedCallEndsAndKeepsTheInterruptFlag() throws Exception {
         var arrived = new CountDownLatch(1);
-        var left = new CountDownLatch(1);
+        var disconnected = new CountDownLatch(1);
         var thrown = new AtomicReference<Throwable>();
         var flag = new AtomicReference<Boolean>();
         Script silent = peer -> {
             peer.body(peer.head());
             arrived.countDown();
-            peer.awaitHangUp();
-            left.countDown();
+            peer.awaitDisconnect();
+            disconnected.countDown();
         };
         try (var server = ScriptedServer.of(silent);
                 var engine = engine(server.uri())) {
@@ -214,20 +214,20 @@ class HttpEngineTest {
 
             assertThat(thrown.get()).isInstanceOf(CancellationException.class);
             assertThat(flag.get()).isTrue();
-            left.await();
+            disconnected.await();
         }
     }
 
     @Test
     void eventsArriveWhileTheCommandRuns() throws Exception {
-        var goOn = new CountDownLatch(1);
+        var proceed = new CountDownLatch(1);
         Script streaming = peer -> {
             peer.body(peer.head());
             peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n");
             peer.send(line(out -> ExecJson.started(out, 7)));
             peer.send(line(ExecJson::keepAlive));
             peer.send(line(out -> ExecJson.output(out, ExecEvent.Stream.STDERR, "grüße")));
-            goOn.await();
+            proceed.await();
             peer.send(line(out -> ExecJson.exited(out, EXIT, false)));
         };
         try (var server = ScriptedServer.of(streaming);
@@ -238,14 +238,14 @@ class HttpEngineTest {
                 assertThat(output.stream()).isEqualTo(ExecEvent.Stream.STDERR);
                 assertThat(output.bytes()).isEqualTo("grüße".getBytes(StandardCharsets.UTF_8));
             });
-            goOn.countDown();
+            proceed.countDown();
             assertThat(run).containsExactly(new ExecEvent.Exited(EXIT));
             assertThatThrownBy(run::next).isInstanceOf(IllegalStateException.class);
         }
     }
 
     @Test
-    void aFailureInsideAStreamIsTheSameFailure() throws Exception {
+    void failureInsideAStreamIsRethrown() throws Exception {
         var failure = new Failure.GuestUnreachable(ID, "it is gone");
         Script lost = peer -> {
             peer.body(peer.head());
@@ -260,7 +260,7 @@ class HttpEngineTest {
     }
 
     @Test
-    void aStreamThatBreaksOffIsALostCommand() throws Exception {
+    void brokenStreamFailsTheCommand() throws Exception {
         Script broken = peer -> {
             peer.body(peer.head());
             peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n");
@@ -275,26 +275,26 @@ class HttpEngineTest {
     }
 
     @Test
-    void closingARunHangsUp() throws Exception {
-        var left = new CountDownLatch(1);
+    void closingARunClosesTheConnection() throws Exception {
+        var disconnected = new CountDownLatch(1);
         Script streaming = peer -> {
             peer.body(peer.head());
             peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n");
             peer.send(line(out -> ExecJson.started(out, 7)));
-            peer.awaitHangUp();
-            left.countDown();
+            peer.awaitDisconnect();
+            disconnected.countDown();
         };
         try (var server = ScriptedServer.of(streaming);
                 var engine = engine(server.uri())) {
             try (var run = engine.start(ID, COMMAND)) {
                 run.next();
             }
-            left.await();
+            disconnected.await();
         }
     }
 
     @Test
-    void aNameTravelsWhateverIsInIt() throws Exception {
+    void fileNameIsSentUnchanged() throws Exception {
         BlockingQueue<String> bodies = new LinkedBlockingQueue<>();
         try (var server = ScriptedServer.of(peer -> {
                     var head = peer.head();
@@ -311,13 +311,13 @@ class HttpEngineTest {
     }
 
     @Test
-    void aLargeUploadAsksFirstAndHearsARefusal() throws Exception {
+    void largeUploadWaitsForContinueAndReceivesARejection() throws Exception {
         var failure = new Failure.FileTooLarge(100, 200);
         Script refusing = peer -> {
             if (peer.head().contains("Expect: 100-Continue")) {
                 peer.answer(413, ProblemJson.CONTENT_TYPE, problem(failure));
             }
-            peer.awaitHangUp();
+            peer.awaitDisconnect();
         };
         try (var server = ScriptedServer.of(refusing);
                 var engine = engine(server.uri())) {
@@ -327,23 +327,23 @@ class HttpEngineTest {
     }
 
     @Test
-    void aServerThatTakesNothingIsGivenUp() throws Exception {
-        var over = new CountDownLatch(1);
+    void serverThatReadsNothingTimesOut() throws Exception {
+        var finished = new CountDownLatch(1);
         try (var server = ScriptedServer.of(peer -> {
                     peer.head();
                     peer.send("HTTP/1.1 100 Continue\r\n\r\n");
-                    over.await();
+                    finished.await();
                 });
-                var engine = impatientWithBodies(server.uri())) {
+                var engine = withShortSilence(server.uri())) {
             assertThat(failureOf(() -> engine.upload(ID, "zeros", new Content.OfStream(new Zeros())))
                             .sentence())
                     .contains("it took nothing for");
-            over.countDown();
+            finished.countDown();
         }
     }
 
     @Test
-    void aSourceThatFailsIsTheCallersOwnFailure() throws Exception {
+    void failedSourceIsReportedAsTheCallersException() throws Exception {
         try (var server = ScriptedServer.of(peer -> {
                     var head = peer.head();
                     peer.send("HTTP/1.1 100 Continue\r\n\r\n");
@@ -369,15 +369,15 @@ class HttpEngineTest {
         return new HttpEngine(RemoteConfig.of(server, "e2b_secret"));
     }
 
-    private static HttpEngine impatient(URI server) {
-        return new HttpEngine(RemoteConfig.of(server, "e2b_secret").withAnswer(LITTLE));
+    private static HttpEngine withShortTimeout(URI server) {
+        return new HttpEngine(RemoteConfig.of(server, "e2b_secret").withAnswer(SHORT));
     }
 
-    /// Waits for the beginning of an answer as long as it takes, and for the rest of it no more than a little.
-    private static HttpEngine impatientWithBodies(URI server) {
+    /// Long timeout for the start of a response, and a short timeout inside it.
+    private static HttpEngine withShortSilence(URI server) {
         return new HttpEngine(RemoteConfig.of(server, "e2b_secret")
                 .withAnswer(Duration.ofMinutes(2))
-                .withSilence(LITTLE));
+                .withSilence(SHORT));
     }
 
     private static ScriptedServer answering(int status, String type, String body) throws IOException {
@@ -435,7 +435,7 @@ class HttpEngineTest {
         return new String(Json.bytes(fields), StandardCharsets.UTF_8);
     }
 
-    /// Bytes without end.
+    /// Endless input.
     private static final class Zeros extends InputStream {
         @Override
         public int read() {

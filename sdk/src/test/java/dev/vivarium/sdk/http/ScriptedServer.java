@@ -14,10 +14,9 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/// A server on a real port that says byte for byte what a test tells it to, to see what the client makes of it. One
-/// script per connection. Thread-safe.
+/// Server on a real port that sends exactly the bytes of a script. One script per connection. Thread-safe.
 final class ScriptedServer implements AutoCloseable {
-    /// What to do with one connection, from its first request on.
+    /// Handles one connection from its first request on.
     interface Script {
         void play(Peer peer) throws Exception;
     }
@@ -54,7 +53,7 @@ final class ScriptedServer implements AutoCloseable {
         try (connection) {
             script.play(new Peer(connection));
         } catch (Exception _) {
-            // A script that cannot go on hangs up, as servers do.
+            // A script that fails closes the connection, as servers do.
         }
     }
 
@@ -64,7 +63,7 @@ final class ScriptedServer implements AutoCloseable {
         workers.shutdownNow();
     }
 
-    /// The client, as the server sees it.
+    /// The client side of a connection.
     static final class Peer {
         private final InputStream in;
         private final OutputStream out;
@@ -74,7 +73,6 @@ final class ScriptedServer implements AutoCloseable {
             this.out = connection.getOutputStream();
         }
 
-        /// Reads the lines of a request's head.
         List<String> head() throws IOException {
             var lines = new ArrayList<String>();
             for (String line = line(); !line.isEmpty(); line = line()) {
@@ -83,7 +81,7 @@ final class ScriptedServer implements AutoCloseable {
             return lines;
         }
 
-        /// Reads a body to the end that its head announces.
+        /// Reads a body of the length that its head announces.
         String body(List<String> head) throws IOException {
             for (String line : head) {
                 if (line.toLowerCase(java.util.Locale.ROOT).startsWith("content-length:")) {
@@ -100,8 +98,8 @@ final class ScriptedServer implements AutoCloseable {
             return text.toString();
         }
 
-        /// Waits until the client has hung up.
-        void awaitHangUp() throws IOException {
+        /// Waits until the client closes the connection.
+        void awaitDisconnect() throws IOException {
             in.transferTo(OutputStream.nullOutputStream());
         }
 

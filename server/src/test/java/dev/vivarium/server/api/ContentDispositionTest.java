@@ -20,7 +20,7 @@ class ContentDispositionTest {
                 "%22",
                 "\u0000"
             })
-    void noNameBreaksOutOfTheHeader(String name) {
+    void fileNamesAreEscapedInTheHeader(String name) {
         String header = ContentDisposition.attachment("dir/" + name);
 
         assertThat(header)
@@ -29,7 +29,7 @@ class ContentDispositionTest {
     }
 
     @Test
-    void whatClientsSendIsRead() {
+    void headersOfClientsAreParsed() {
         assertThat(parse("form-data; name=\"file\"; filename=\"a b.txt\"")).isEqualTo("file|a b.txt");
         assertThat(parse("form-data; name=file; filename=a.txt")).isEqualTo("file|a.txt");
         assertThat(parse("form-data; name=\"file\"; filename=\"q\\\"uote;.txt\""))

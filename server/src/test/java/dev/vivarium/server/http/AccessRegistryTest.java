@@ -41,7 +41,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aLossIsToldOnce() {
+    void lossOfAccessIsReportedOnce() {
         try (var access = open()) {
             answer.set(REFUSED);
             accesses.changed(ANNA);
@@ -55,7 +55,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void onlyThoseWhomAChangeConcernsAreChecked() {
+    void changeChecksOnlyTheAffectedUser() {
         try (var _ = open()) {
             accesses.changed(BOB);
             accesses.changed(ANNA);
@@ -66,7 +66,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void anExpiredRightIsChecked() {
+    void expiredAccessIsChecked() {
         end = time.get().plus(Duration.ofMinutes(15));
         try (var _ = open()) {
             answer.set(REFUSED);
@@ -76,7 +76,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aCheckThatFailsForAnotherReasonEndsNothing() {
+    void failedCheckForAnotherReasonKeepsTheAccess() {
         try (var access = open()) {
             answer.set(new Failure.Internal("a check"));
             access.recheck();
@@ -87,7 +87,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aChangeBetweenAdmissionAndOpeningIsNoticed() {
+    void changeBetweenAdmissionAndOpeningIsChecked() {
         long seen = accesses.changes();
         accesses.changed(ANNA);
         answer.set(REFUSED);
@@ -97,7 +97,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void whatIsClosedIsNotTold() {
+    void closedAccessReceivesNoLoss() {
         var access = open();
         access.close();
         answer.set(REFUSED);
@@ -107,7 +107,7 @@ class AccessRegistryTest {
     }
 
     @Test
-    void aHolderThatChecksItselfFindsTheLossAndTheShutdown() {
+    void polledAccessFindsTheLossAndTheShutdown() {
         try (var access = open().polled()) {
             access.check();
             gate.shut(Duration.ZERO);

@@ -20,15 +20,15 @@ import org.eclipse.jetty.util.Callback;
 import org.junit.jupiter.api.Test;
 
 class AuditedResponseTest {
-    private final List<Integer> record = new CopyOnWriteArrayList<>();
-    private final CountDownLatch heard = new CountDownLatch(1);
+    private final List<Integer> audited = new CopyOnWriteArrayList<>();
+    private final CountDownLatch received = new CountDownLatch(1);
 
     @Test
-    void whoeverHasTheAnswerFindsItOnRecordOnce() throws Exception {
+    void responseIsAuditedOnceBeforeTheClientReceivesIt() throws Exception {
         var server = new Server();
         var connector = new ServerConnector(server);
         server.addConnector(connector);
-        server.setHandler(slowAfterTheAnswer());
+        server.setHandler(waitsAfterTheResponse());
         server.start();
         try (var client = HttpClient.newHttpClient()) {
             var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + connector.getLocalPort()))
@@ -36,27 +36,27 @@ class AuditedResponseTest {
             var answer = client.send(request, BodyHandlers.ofString());
 
             assertThat(answer.body()).isEqualTo("x");
-            assertThat(record).containsExactly(200);
+            assertThat(audited).containsExactly(200);
         } finally {
-            heard.countDown();
+            received.countDown();
             server.stop();
         }
-        assertThat(record).containsExactly(200);
+        assertThat(audited).containsExactly(200);
     }
 
-    /// Does not go on after the answer before somebody has heard it.
-    private Handler slowAfterTheAnswer() {
+    /// Sends the response, and waits until the client has received it.
+    private Handler waitsAfterTheResponse() {
         return new Handler.Abstract() {
             @Override
             public boolean handle(Request request, Response response, Callback callback) throws Exception {
                 var auditedResponse = new AuditedResponse(request, response);
-                auditedResponse.to(record::add);
+                auditedResponse.to(audited::add);
                 auditedResponse.setStatus(200);
                 try (var sent = Blocker.callback()) {
                     auditedResponse.write(true, ByteBuffer.wrap(new byte[] {'x'}), sent);
                     sent.block();
                 }
-                heard.await();
+                received.await();
                 auditedResponse.give(500);
                 callback.succeeded();
                 return true;

@@ -17,7 +17,7 @@ class RateLimitsTest {
     private Path home;
 
     @Test
-    void theMostThatCanBeSetCanBeCounted() {
+    void largestConfigurableLimitsDoNotOverflow() {
         var most = List.of("--home", home.toString(), "--rate-event-mb", "50000", "--rate-events", "1000000");
         var limits =
                 new RateLimits(Config.of(Settings.read(most, Map.of(), home)).rates());

@@ -12,31 +12,31 @@ import org.junit.jupiter.api.Test;
 
 class ReportingBufferPoolTest {
     @Test
-    void aLackOfDirectMemoryEndsTheProcessEvenIfTheErrorIsCaught() throws Exception {
+    void exhaustedDirectMemoryStopsTheProcessEvenIfTheErrorIsCaught() throws Exception {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var process = new ProcessBuilder(
                         java,
                         "-XX:MaxDirectMemorySize=1m",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        Hoarder.class.getName())
+                        Leaker.class.getName())
                 .start();
-        String said = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).isEqualTo(3);
-        assertThat(said).contains("viv: out of memory").contains("direct buffer memory");
+        assertThat(output).contains("viv: out of memory").contains("direct buffer memory");
     }
 
-    /// A program that takes buffers without end, in a virtual thread that catches everything, as Jetty does.
-    static final class Hoarder {
-        private Hoarder() {}
+    /// Program that acquires buffers without limit, in a virtual thread that catches everything, as Jetty does.
+    static final class Leaker {
+        private Leaker() {}
 
         public static void main(String[] arguments) throws InterruptedException {
             FatalErrors.install();
             var pool = new ReportingBufferPool(new ArrayByteBufferPool());
-            Thread.ofVirtual().start(() -> hoard(pool)).join();
+            Thread.ofVirtual().start(() -> leak(pool)).join();
         }
 
-        private static void hoard(ReportingBufferPool pool) {
+        private static void leak(ReportingBufferPool pool) {
             List<Object> taken = new ArrayList<>();
             try {
                 while (true) {

@@ -18,12 +18,12 @@ class RouterTest {
             Route.get("/boxes/{box}/files/{path…}", Route.Access.scoped(Scope.FS_RO), exchange -> {})));
 
     @Test
-    void aPathParameterIsDecodedOnce() {
+    void pathParameterIsDecodedOnce() {
         assertThat(parameters("/files/a%2Fb%2525%20%E2%82%AC")).isEqualTo(Map.of("name", "a/b%25 €"));
     }
 
     @Test
-    void aLastParameterTakesTheRestAsItCameAndDecodedOnce() {
+    void lastParameterTakesTheRestOfThePath() {
         var match = router.find("GET", "/boxes/b/files/a%20b/c%2Fd//e%252F").orElseThrow();
 
         assertThat(match.raw()).isEqualTo(Map.of("box", "b", "path", "a%20b/c%2Fd//e%252F"));
@@ -35,30 +35,30 @@ class RouterTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/Health", "/health/", "//health", "/./health", "/health;x=1", "/%68ealth", "/", "/files"})
-    void whatOnlyLooksLikeARouteIsNone(String path) {
+    void similarPathMatchesNoRoute(String path) {
         assertThat(router.find("GET", path)).isEmpty();
         assertThat(router.methods(path)).isEmpty();
     }
 
     @Test
-    void headIsAnsweredByGet() {
+    void headUsesTheGetRoute() {
         assertThat(router.find("HEAD", "/health")).isPresent();
     }
 
     @Test
-    void theMethodsOfAPathAreKnown() {
+    void methodsOfAPathAreListed() {
         assertThat(router.find("POST", "/files/x")).isEmpty();
         assertThat(router.methods("/files/x")).containsExactly("DELETE", "GET", "HEAD");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/files/%", "/files/%4", "/files/%zz", "/files/%C0%80", "/files/%ff"})
-    void aBrokenEncodingIsRefused(String path) {
+    void invalidEncodingIsRejected(String path) {
         assertThatThrownBy(() -> router.find("GET", path)).hasMessageStartingWith("name ");
     }
 
     @Test
-    void aQueryIsDecodedOnceAndHoldsEachNameOnce() {
+    void queryIsDecodedOnceAndRejectsDuplicateNames() {
         assertThat(Paths.query("a=b+c%2B&d=&e")).isEqualTo(Map.of("a", "b c+", "d", "", "e", ""));
         assertThatThrownBy(() -> Paths.query("a=1&%61=2")).hasMessage("a must be given once");
     }

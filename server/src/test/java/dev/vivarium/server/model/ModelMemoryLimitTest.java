@@ -13,38 +13,38 @@ class ModelMemoryLimitTest {
     private static final long LARGEST = 32 * 1024 * 1024;
     private static final List<SandboxId> SANDBOXES = List.of(box("a"), box("b"), box("c"), box("d"), box("e"));
 
-    private final ModelMemoryLimit room = new ModelMemoryLimit(Duration.ofMillis(20));
+    private final ModelMemoryLimit limit = new ModelMemoryLimit(Duration.ofMillis(20));
 
     private static SandboxId box(String letter) {
         return new SandboxId("sbx" + letter.repeat(20));
     }
 
     @Test
-    void aSandboxHasRoomForTwoOfTheLargestQuestionsAndStandsInItsOwnWayOnly() throws Exception {
-        try (var _ = room.take(SANDBOXES.get(0), LARGEST);
-                var _ = room.take(SANDBOXES.get(0), LARGEST)) {
-            assertThatThrownBy(() -> room.take(SANDBOXES.get(0), 1)).hasMessageContaining("this sandbox has too many");
-            room.take(SANDBOXES.get(1), LARGEST).close();
+    void sandboxIsLimitedToTwoLargestRequests() throws Exception {
+        try (var _ = limit.take(SANDBOXES.get(0), LARGEST);
+                var _ = limit.take(SANDBOXES.get(0), LARGEST)) {
+            assertThatThrownBy(() -> limit.take(SANDBOXES.get(0), 1)).hasMessageContaining("this sandbox has too many");
+            limit.take(SANDBOXES.get(1), LARGEST).close();
         }
-        room.take(SANDBOXES.get(0), LARGEST).close();
+        limit.take(SANDBOXES.get(0), LARGEST).close();
     }
 
     @Test
-    void allTogetherHaveABoundAndWhoeverDoesNotGetInTakesNothing() throws Exception {
+    void totalIsLimitedAndARejectedRequestTakesNothing() throws Exception {
         var taken = new ArrayList<ModelMemoryLimit.Place>();
         for (SandboxId sandbox : SANDBOXES.subList(0, 4)) {
-            taken.add(room.take(sandbox, LARGEST));
-            taken.add(room.take(sandbox, LARGEST));
+            taken.add(limit.take(sandbox, LARGEST));
+            taken.add(limit.take(sandbox, LARGEST));
         }
         for (int i = 0; i < 3; i++) {
-            assertThatThrownBy(() -> room.take(SANDBOXES.get(4), LARGEST))
+            assertThatThrownBy(() -> limit.take(SANDBOXES.get(4), LARGEST))
                     .isInstanceOfSatisfying(
                             ModelError.class, e -> assertThat(e.kind()).isEqualTo(ModelError.Kind.FULL));
         }
         taken.forEach(ModelMemoryLimit.Place::close);
 
         for (int i = 0; i < 2; i++) {
-            taken.set(i, room.take(SANDBOXES.get(4), LARGEST));
+            taken.set(i, limit.take(SANDBOXES.get(4), LARGEST));
         }
         taken.subList(0, 2).forEach(ModelMemoryLimit.Place::close);
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// What a model costs, by the table of the server and that of the operator.
+/// Prices of models from the built-in table and the operator's table.
 class PricesTest {
     private static final long MILLION = 1_000_000;
 
@@ -29,13 +29,13 @@ class PricesTest {
         "gpt-4o-mini, 0.75",
         "nobody-knows-me, 90"
     })
-    void theLongestNameThatFitsCountsAndAStrangerIsAsDearAsTheDearest(String model, BigDecimal dollars) {
+    void longestMatchingNameDecidesAndUnknownModelsCostTheMaximum(String model, BigDecimal dollars) {
         assertThat(Prices.of(Optional.empty()).of(model).cost(MILLION, MILLION, 0, 0, 0))
                 .isEqualByComparingTo(dollars);
     }
 
     @Test
-    void theOperatorsTableComesFirst() throws IOException {
+    void operatorTableOverridesTheBuiltInTable() throws IOException {
         Path file = Files.writeString(directory.resolve("prices"), "# ours\nclaude-sonnet-* 1 2 0 0\nlocal* 0 0 0 0\n");
         var prices = Prices.of(Optional.of(file));
 
@@ -45,14 +45,14 @@ class PricesTest {
     }
 
     @Test
-    void whatStaysInTheCacheForLongCostsTwiceAsMuchAsInput() {
+    void oneHourCacheWritesCostTwiceTheInput() {
         assertThat(Prices.of(Optional.empty()).of("claude-sonnet-4-5").cost(0, 0, MILLION, 2 * MILLION, MILLION))
                 .isEqualByComparingTo("10.05");
     }
 
     @ParameterizedTest
     @CsvSource({"claude 1 2 3, line 1", "claude a b c d, line 1", "claude 1 2 3 -4, below zero"})
-    void aBadLineIsNamed(String line, String problem) throws IOException {
+    void invalidLineIsReported(String line, String problem) throws IOException {
         Path file = Files.writeString(directory.resolve("prices"), line);
 
         assertThatThrownBy(() -> Prices.of(Optional.of(file)))

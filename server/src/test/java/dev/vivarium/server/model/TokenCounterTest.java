@@ -11,12 +11,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What an answer took, by what the model says of it, and by our own estimate where that makes no sense.
+/// Token usage of a response, as the model reports it, or estimated if the report is invalid.
 class TokenCounterTest {
     private static final Prices PRICES = Prices.of(Optional.empty());
 
-    /// So many bytes has the question: ten tokens.
-    private static final long ASKED = 40;
+    /// Bytes of the request, estimated as ten tokens.
+    private static final long REQUEST_BYTES = 40;
 
     @ParameterizedTest
     @ValueSource(
@@ -35,7 +35,7 @@ class TokenCounterTest {
                 "-7",
                 "null"
             })
-    void aUsageThatMakesNoSenseIsNotTold(String usage) {
+    void invalidAnthropicUsageIsEstimated(String usage) {
         var whole = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
         assertThat(whole.whole("{\"content\":[{\"type\":\"text\",\"text\":\"12345678\"},"
                         + "{\"type\":\"tool_use\",\"input\":{\"a\":1}}],\"usage\":" + usage + "}"))
@@ -61,7 +61,7 @@ class TokenCounterTest {
                 "true",
                 "null"
             })
-    void soItIsInTheOtherDialect(String usage) {
+    void invalidOpenAiUsageIsEstimated(String usage) {
         var whole = new TokenCounter(ModelApi.OPENAI, "gpt-4o");
         assertThat(whole.whole("{\"choices\":[{\"message\":{\"content\":\"12345678\"}}],\"usage\":" + usage + "}"))
                 .isTrue();
@@ -75,50 +75,51 @@ class TokenCounterTest {
     }
 
     @Test
-    void whatWasToldBeforeIsTheLeastThatCounts() {
-        var tally = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
-        tally.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}");
-        tally.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
-        tally.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":-5}}");
+    void earlierUsageIsALowerBoundOfTheEstimate() {
+        var counter = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
+        counter.event(
+                "{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}");
+        counter.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        counter.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":-5}}");
 
-        Usage usage = tally.usage(ASKED, PRICES);
-        assertThat(tally.isEstimated()).isTrue();
+        Usage usage = counter.usage(REQUEST_BYTES, PRICES);
+        assertThat(counter.isEstimated()).isTrue();
         assertThat(usage.inputTokens()).isEqualTo(500);
         assertThat(usage.outputTokens()).isEqualTo(2);
     }
 
     @Test
-    void anEndWithoutAUsageLeavesTheEstimate() {
-        var tally = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
-        tally.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}");
-        tally.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
-        tally.event("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}");
+    void streamEndWithoutUsageIsEstimated() {
+        var counter = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
+        counter.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}");
+        counter.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        counter.event("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}");
 
-        assertEstimated(tally, 2);
+        assertEstimated(counter, 2);
     }
 
     @Test
-    void aUsageThatMakesSenseIsTakenAsItIs() {
-        var tally = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
-        tally.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":0,\"output_tokens\":1,"
+    void validUsageIsUsedUnchanged() {
+        var counter = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
+        counter.event("{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":0,\"output_tokens\":1,"
                 + "\"cache_read_input_tokens\":null,\"cache_creation\":null}}}");
-        tally.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
-        tally.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":0}}");
+        counter.event("{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"12345678\"}}");
+        counter.event("{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":0}}");
 
-        assertThat(tally.isEstimated()).isFalse();
-        assertThat(tally.usage(ASKED, PRICES).inputTokens()).isZero();
-        assertThat(tally.usage(ASKED, PRICES).outputTokens()).isZero();
+        assertThat(counter.isEstimated()).isFalse();
+        assertThat(counter.usage(REQUEST_BYTES, PRICES).inputTokens()).isZero();
+        assertThat(counter.usage(REQUEST_BYTES, PRICES).outputTokens()).isZero();
     }
 
     @Test
-    void wordsThatAreNotUnderstoodHideNoUsage() {
-        var tally = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
+    void unparsableTextDoesNotHideTheUsage() {
+        var counter = new TokenCounter(ModelApi.ANTHROPIC, "claude-sonnet-4-5");
 
-        assertThat(tally.whole("{\"content\":[{\"text\":\"\\ud83d\"}],"
+        assertThat(counter.whole("{\"content\":[{\"text\":\"\\ud83d\"}],"
                         + "\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}"))
                 .isTrue();
-        assertThat(tally.isEstimated()).isFalse();
-        assertThat(tally.usage(ASKED, PRICES).inputTokens()).isEqualTo(7);
+        assertThat(counter.isEstimated()).isFalse();
+        assertThat(counter.usage(REQUEST_BYTES, PRICES).inputTokens()).isEqualTo(7);
     }
 
     @ParameterizedTest
@@ -142,18 +143,18 @@ class TokenCounterTest {
                 "OPENAI | {\"type\":\"message_stop\"} | false",
                 "OPENAI | {{{{ | false"
             })
-    void aStreamHasALastEvent(ModelApi dialect, String event, boolean isLast) {
-        var tally = new TokenCounter(dialect, "gpt-4o");
-        assertThat(tally.hasEnded()).isFalse();
-        tally.event(event);
+    void lastEventEndsTheStream(ModelApi dialect, String event, boolean isLast) {
+        var counter = new TokenCounter(dialect, "gpt-4o");
+        assertThat(counter.hasEnded()).isFalse();
+        counter.event(event);
 
-        assertThat(tally.hasEnded()).isEqualTo(isLast);
-        tally.event("{\"type\":\"ping\"}");
-        assertThat(tally.hasEnded()).isEqualTo(isLast);
+        assertThat(counter.hasEnded()).isEqualTo(isLast);
+        counter.event("{\"type\":\"ping\"}");
+        assertThat(counter.hasEnded()).isEqualTo(isLast);
     }
 
     @Test
-    void linesEndAsTheStandardAllows() {
+    void sseLinesEndWithAnyStandardLineEnd() {
         var seen = new ArrayList<String>();
         var lines = new SseParser(seen::add);
         lines.see("data: 1\r\rdata: 2\r\n\r\ndata: 3\n\nda".getBytes(StandardCharsets.UTF_8));
@@ -163,9 +164,9 @@ class TokenCounterTest {
         assertThat(seen).containsExactly("1", "2", "3", "4");
     }
 
-    private static void assertEstimated(TokenCounter tally, long output) {
-        Usage usage = tally.usage(ASKED, PRICES);
-        assertThat(tally.isEstimated()).isTrue();
+    private static void assertEstimated(TokenCounter counter, long output) {
+        Usage usage = counter.usage(REQUEST_BYTES, PRICES);
+        assertThat(counter.isEstimated()).isTrue();
         assertThat(usage.inputTokens()).isEqualTo(10);
         assertThat(usage.outputTokens()).isEqualTo(output);
         assertThat(usage.costUsd()).isPositive();

@@ -33,7 +33,7 @@ class EgressSettingsTest {
     }
 
     @Test
-    void withoutAnyChoiceNothingIsReachedAndAnyNameMayBeAskedFor() {
+    void defaultsAllowNothingAndLimitNothing() {
         var config = read();
         assertThat(config.standard().isEmpty()).isTrue();
         assertThat(config.most().texts()).containsExactly("*:*");
@@ -43,7 +43,7 @@ class EgressSettingsTest {
     }
 
     @Test
-    void listsMayStandOnOneLineOrMany() {
+    void listsAreSeparatedByCommasSpacesOrLines() {
         var config = read(
                 "--egress-default",
                 "pypi.org, files.pythonhosted.org",
@@ -67,18 +67,18 @@ class EgressSettingsTest {
         "--egress-credentials, /no/such/file, egress-credentials",
         "--egress-ca, /no/such/file, egress-ca"
     })
-    void aBadChoiceIsNamedAtTheStart(String flag, String value, String name) {
+    void invalidSettingIsReportedWithItsName(String flag, String value, String name) {
         assertThatThrownBy(() -> read(flag, value)).hasMessageContaining(name);
     }
 
     @Test
-    void whatIsGivenToAllMustBeWithinTheMost() {
+    void defaultListMustBeWithinTheLimit() {
         assertThatThrownBy(() -> read("--egress-default", "a.test", "--egress-most", "b.test"))
                 .hasMessageContaining("a.test");
     }
 
     @Test
-    void credentialsAreReadWithTheirVariables() throws IOException {
+    void variablesInCredentialsAreExpanded() throws IOException {
         Path file = file(
                 "# ours\n\napi.example.com Authorization Bearer ${TOKEN}\nother.example.com:8443\tX-Api-Key a b\n",
                 "rw-------");
@@ -99,7 +99,7 @@ class EgressSettingsTest {
                 "api.example.com Bad:Name hunter2",
                 "api.example.com Authorization hunter2 ${NOT_SET}"
             })
-    void aBadLineIsNamedByItsNumberAndNotShown(String line) throws IOException {
+    void invalidLineIsReportedByNumberWithoutItsContent(String line) throws IOException {
         Path file = file("# first\n" + line + "\n", "rw-------");
         assertThatThrownBy(() -> new CredentialFile(file, Map.of()).read())
                 .hasMessageContaining("line 2")
@@ -107,13 +107,13 @@ class EgressSettingsTest {
     }
 
     @Test
-    void aFileThatOthersCanReadIsRefused() throws IOException {
+    void credentialsFileReadableByOthersIsRejected() throws IOException {
         Path file = file("api.example.com Authorization x\n", "rw-r-----");
         assertThatThrownBy(() -> new CredentialFile(file, Map.of()).read()).hasMessageContaining("chmod 600");
     }
 
     @Test
-    void nothingThatIsShownHoldsASecret() throws IOException {
+    void printedConfigContainsNoSecret() throws IOException {
         Path file = file("api.example.com Authorization hunter2\n", "rw-------");
         var settings = Settings.read(List.of("--egress-credentials", file.toString()), Map.of(), directory);
         var config = Config.of(settings);

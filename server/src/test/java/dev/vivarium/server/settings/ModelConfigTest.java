@@ -13,13 +13,13 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Where models are, whose key is used, and that nobody reads it by chance.
+/// Addresses and keys of the model APIs.
 class ModelConfigTest {
     @TempDir
     Path directory;
 
     @Test
-    void theVendorsAreMeantWhenNobodySaysOtherwise() {
+    void defaultsAreTheVendorsApis() {
         var config = config(Map.of());
 
         assertThat(config.anthropic().url()).hasToString("https://api.anthropic.com");
@@ -30,7 +30,7 @@ class ModelConfigTest {
     }
 
     @Test
-    void aKeyComesFromAnywhereAndIsShownNowhere() throws IOException {
+    void keyIsReadFromEverySourceAndNeverPrinted() throws IOException {
         var settings =
                 Settings.read(List.of("--openai-key", "sk-two"), Map.of("ANTHROPIC_API_KEY", "sk-one"), directory);
         var config = ModelConfig.of(settings);
@@ -47,7 +47,7 @@ class ModelConfigTest {
     }
 
     @Test
-    void aFileThatOthersCanReadIsRefused() throws IOException {
+    void keyFileReadableByOthersIsRejected() throws IOException {
         Path file = Files.writeString(directory.resolve("key"), "sk-three\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
 

@@ -12,7 +12,7 @@ class ReferenceTest {
     private static final Path PAGE = Path.of("..", "docs", "reference", "configuration.md");
 
     @Test
-    void thePageShowsExactlyTheSettingsThereAre() throws IOException {
+    void referencePageListsExactlyTheSettings() throws IOException {
         List<String> rows = Files.readAllLines(PAGE).stream()
                 .filter(line -> line.startsWith("| `--"))
                 .toList();

@@ -21,7 +21,7 @@ class SettingsTest {
     Path directory;
 
     @Test
-    void theDefaultsAreWhatTheReferenceSays() {
+    void defaultsMatchTheReference() {
         var config = read(List.of(), Map.of());
 
         assertThat(config.http().host()).isEqualTo("127.0.0.1");
@@ -35,7 +35,7 @@ class SettingsTest {
     }
 
     @Test
-    void theSeedsNamesWork() {
+    void compatibleVariableNamesAreAccepted() {
         var config = read(
                 List.of(),
                 Map.of(
@@ -60,7 +60,7 @@ class SettingsTest {
     }
 
     @Test
-    void argumentsWinOverTheEnvironmentAndThatOverTheFile() throws IOException {
+    void argumentsOverrideEnvironmentAndEnvironmentOverridesFile() throws IOException {
         yaml("port: 1\npool-size: 1\nprocesses: 101\n");
 
         var config = read(List.of("--port=3"), Map.of("VIV_PORT", "2", "PORT", "4", "VIV_POOL_SIZE", "2"));
@@ -71,13 +71,13 @@ class SettingsTest {
     }
 
     @Test
-    void ourOwnNameWinsOverTheSeeds() {
+    void ownVariableOverridesTheCompatibleOne() {
         assertThat(read(List.of(), Map.of("VIV_PORT", "2", "PORT", "4")).http().port())
                 .isEqualTo(2);
     }
 
     @Test
-    void anEmptyListOfCommandsIsNotTheBuiltInOne() throws IOException {
+    void emptyCommandListIsNotReplacedByTheBuiltInList() throws IOException {
         yaml("command-policy: allowlist\nallowed-commands: []\n");
         var fromFile = read(List.of(), Map.of()).calls().policy();
         var fromVariable = read(List.of(), Map.of("VIV_COMMAND_POLICY", "allowlist", "VIV_ALLOWED_COMMANDS", ""))
@@ -90,7 +90,7 @@ class SettingsTest {
     }
 
     @Test
-    void theFileMayHoldLists() throws IOException {
+    void fileMayContainLists() throws IOException {
         yaml("command-policy: allowlist\nallowed-commands: [ls, cat]\ndenied-patterns:\n  - '\\bsecret,s\\b'\n");
 
         var policy = read(List.of(), Map.of()).calls().policy();
@@ -100,7 +100,7 @@ class SettingsTest {
     }
 
     @Test
-    void theFileInHomeIsFound() throws IOException {
+    void fileInHomeIsFound() throws IOException {
         Path home = Files.createDirectory(directory.resolve("home"));
         Files.writeString(home.resolve("vivarium.yaml"), "port: 77\n");
 
@@ -109,7 +109,7 @@ class SettingsTest {
     }
 
     @Test
-    void aFileThatIsNamedMustBeThere() {
+    void configuredFileMustExist() {
         assertThatThrownBy(() -> read(List.of("--config", "nowhere.yaml"), Map.of()))
                 .hasMessageContaining("nowhere.yaml");
     }
@@ -119,25 +119,25 @@ class SettingsTest {
         "--prot, 1, --port",
         "--pool_size, 1, --pool-size",
     })
-    void anUnknownFlagIsRefusedWithTheNearest(String flag, String value, String nearest) {
+    void unknownFlagIsRejectedWithASuggestion(String flag, String value, String nearest) {
         assertThatThrownBy(() -> read(List.of(flag, value), Map.of()))
                 .hasMessage(flag + " is not a setting; did you mean " + nearest + "?");
     }
 
     @Test
-    void anUnknownVariableIsRefusedWithTheNearest() {
+    void unknownVariableIsRejectedWithASuggestion() {
         assertThatThrownBy(() -> read(List.of(), Map.of("VIV_POLSIZE", "1")))
                 .hasMessage("VIV_POLSIZE is not a setting; did you mean VIV_POOL_SIZE?");
     }
 
     @Test
-    void variablesOfOthersAreLeftAlone() {
+    void unrelatedVariablesAreIgnored() {
         assertThat(read(List.of(), Map.of("PATH", "/bin", "VIV_SERVER", "http://x", "VIV_JAVA_OPTS", "-Xmx1g")))
                 .isNotNull();
     }
 
     @Test
-    void anUnknownKeyOfTheFileIsRefusedWithTheNearest() throws IOException {
+    void unknownKeyOfTheFileIsRejectedWithASuggestion() throws IOException {
         yaml("max-sandboxs: 3\n");
 
         assertThatThrownBy(() -> read(List.of(), Map.of()))
@@ -154,41 +154,41 @@ class SettingsTest {
         "--command-policy, closed, 'must be one of open, allowlist'",
         "--provider, docker, 'docker'' is not in this version; choose oci, or process for a laptop'",
     })
-    void aBadValueNamesTheKeyAndTheRule(String flag, String value, String rule) {
+    void invalidValueIsReportedWithItsKeyAndRule(String flag, String value, String rule) {
         assertThatThrownBy(() -> read(List.of(flag, value), Map.of()))
                 .hasMessageStartingWith(flag + " ")
                 .hasMessageContaining(rule);
     }
 
     @Test
-    void aBadVariableIsNamedAsItWasGiven() {
+    void invalidVariableIsReportedByItsGivenName() {
         assertThatThrownBy(() -> read(List.of(), Map.of("MAX_FILE_SIZE_MB", "big")))
                 .hasMessageStartingWith("MAX_FILE_SIZE_MB must be");
     }
 
     @Test
-    void aFlagNeedsAValueAndMayStandOnce() {
+    void flagNeedsExactlyOneValue() {
         assertThatThrownBy(() -> read(List.of("--port"), Map.of())).hasMessage("--port needs a value");
         assertThatThrownBy(() -> read(List.of("--port", "1", "--port", "2"), Map.of()))
                 .hasMessage("--port is given twice");
     }
 
     @Test
-    void aFileThatIsNotYamlIsRefused() throws IOException {
+    void fileThatIsNotYamlIsRejected() throws IOException {
         yaml("a: [\n");
 
         assertThatThrownBy(() -> read(List.of(), Map.of())).hasMessageContaining("is not YAML");
     }
 
     @Test
-    void aKeyTwiceInTheFileIsRefused() throws IOException {
+    void duplicateKeyInTheFileIsRejected() throws IOException {
         yaml("port: 1\nport: 2\n");
 
         assertThatThrownBy(() -> read(List.of(), Map.of())).hasMessageContaining("port");
     }
 
     @Test
-    void theKeyIsNeverShown() {
+    void apiKeyIsNeverPrinted() {
         var settings = Settings.read(List.of("--api-key", "correct-horse-battery"), Map.of(), directory);
 
         assertThat(settings.chosen().toString()).contains("***").doesNotContain("horse");
@@ -204,7 +204,7 @@ class SettingsTest {
     }
 
     @Test
-    void adoptIsAFlagOfTheCommandLineOnly() {
+    void adoptIsACommandLineFlagOnly() {
         assertThat(Usage.hasAdopt(List.of("--port", "1", "--adopt"))).isTrue();
         assertThat(Usage.settings(List.of("--adopt", "--port", "1"))).containsExactly("--port", "1");
         assertThat(Usage.help()).contains("--adopt");
@@ -214,7 +214,7 @@ class SettingsTest {
     }
 
     @Test
-    void theHelpNamesEverySettingWithItsMeaning() {
+    void helpListsEverySettingWithItsMeaning() {
         assertThat(Catalogue.ALL)
                 .allSatisfy(setting -> assertThat(Usage.help())
                         .contains("--" + setting.key())

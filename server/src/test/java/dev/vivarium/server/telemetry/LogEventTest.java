@@ -17,7 +17,7 @@ class LogEventTest {
     private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
 
     @Test
-    void aLineHasTheFieldsOfTheContractInOrder() {
+    void lineHasTheDocumentedFieldsInOrder() {
         String line = LogEvent.of("command_executed", session("user_abc123", "thread_xyz789"))
                 .command("ls")
                 .exitCode(0)
@@ -30,13 +30,13 @@ class LogEventTest {
     }
 
     @Test
-    void whatDoesNotApplyIsADash() {
+    void missingFieldsAreDashes() {
         assertThat(LogEvent.of("session_created", session("u", "t")).line())
                 .endsWith("command=- exit_code=- duration_ms=-");
     }
 
     @Test
-    void noValueCanBeginAnotherLineOrAnotherField() {
+    void valuesCannotInjectLinesOrFields() {
         String line = LogEvent.of("command_executed", session("u", "a b"))
                 .command("echo\n[SANDBOX] event=x\u2028\u001b[31m\u202e\" \\")
                 .line();
@@ -48,7 +48,7 @@ class LogEventTest {
     }
 
     @Test
-    void aLongCommandIsCut() {
+    void longCommandIsTruncated() {
         assertThat(LogEvent.of("command_executed", session("u", "t"))
                         .command("x".repeat(500))
                         .line())

@@ -17,18 +17,18 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Which cgroups a host is taken to have. What they then do is for the provider's contracts to show.
+/// Detection of the cgroup version of a host. The provider contracts test the limits.
 class CgroupsTest {
     private static final String BRANCH = "branch";
 
     @TempDir
     Path unified;
 
-    private Map<String, Path> first;
+    private Map<String, Path> v1;
 
     @BeforeEach
-    void mountTheFirstVersion() {
-        first = Stream.of("cpu", "cpuacct", "memory", "pids", "freezer")
+    void mountVersionOne() {
+        v1 = Stream.of("cpu", "cpuacct", "memory", "pids", "freezer")
                 .collect(Collectors.toMap(Function.identity(), Path.of("/sys/fs/cgroup")::resolve));
     }
 
@@ -37,7 +37,7 @@ class CgroupsTest {
     }
 
     @Test
-    void theUnifiedHierarchyServesWhereItHasTheControllers() throws IOException {
+    void versionTwoIsUsedIfItHasTheControllers() throws IOException {
         offer("cpuset cpu io memory pids");
         assertThat(Cgroups.of(Map.of(), Optional.of(unified), BRANCH).mode()).isEqualTo(Mode.V2);
         assertThat(Cgroups.of(Map.of("systemd", unified), Optional.of(unified), BRANCH)
@@ -46,16 +46,16 @@ class CgroupsTest {
     }
 
     @Test
-    void theFirstVersionServesWhereTheControllersAreItsOwn() throws IOException {
+    void versionOneIsUsedIfItHasTheControllers() throws IOException {
         offer("");
-        assertThat(Cgroups.of(first, Optional.empty(), BRANCH).mode()).isEqualTo(Mode.V1);
-        assertThat(Cgroups.of(first, Optional.of(unified), BRANCH).mode()).isEqualTo(Mode.HYBRID);
+        assertThat(Cgroups.of(v1, Optional.empty(), BRANCH).mode()).isEqualTo(Mode.V1);
+        assertThat(Cgroups.of(v1, Optional.of(unified), BRANCH).mode()).isEqualTo(Mode.HYBRID);
     }
 
-    /// On the host's own cgroups. In the unified hierarchy the server has a group of its own, and the default is
-    /// right.
+    /// Uses the cgroups of the host. With version 2 the server has its own group, and the default weight is
+    /// correct.
     @Test
-    void allMachinesTogetherWeighMoreThanOneThreadOfTheServer() throws IOException {
+    void sandboxGroupHasMoreThanTheDefaultCpuShares() throws IOException {
         String branch = "test-" + ProcessHandle.current().pid();
         try (var cgroups = Cgroups.open(branch)) {
             if (cgroups.mode() != Mode.V2) {
@@ -67,7 +67,7 @@ class CgroupsTest {
     }
 
     @Test
-    void whatTheUnifiedHierarchyLacksIsNamed() throws IOException {
+    void missingVersionTwoControllerIsReported() throws IOException {
         offer("cpuset io memory pids");
         assertThatThrownBy(() -> Cgroups.of(Map.of(), Optional.of(unified), BRANCH))
                 .isInstanceOf(SandboxException.class)
@@ -75,11 +75,11 @@ class CgroupsTest {
     }
 
     @Test
-    void whatTheFirstVersionLacksIsNamed() throws IOException {
+    void missingVersionOneControllersAreReported() throws IOException {
         offer("");
-        first.remove("freezer");
-        first.remove("memory");
-        assertThatThrownBy(() -> Cgroups.of(first, Optional.of(unified), BRANCH))
+        v1.remove("freezer");
+        v1.remove("memory");
+        assertThatThrownBy(() -> Cgroups.of(v1, Optional.of(unified), BRANCH))
                 .hasMessageEndingWith("lack freezer, memory");
     }
 }

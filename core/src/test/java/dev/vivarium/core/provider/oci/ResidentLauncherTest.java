@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ResidentLauncherTest {
-    /// Answers one request and hears no more; the first of them stays, as one does whose end is not known yet.
+    /// Answers one request and then closes its input. The first process keeps running, so that its exit is not
+    /// known.
     private static final String DEAF = """
             #!/bin/sh
             dd bs=4096 count=1 of=/dev/null 2> /dev/null
@@ -28,7 +29,7 @@ class ResidentLauncherTest {
     private Path directory;
 
     @Test
-    void aLauncherThatHearsNoMoreIsReplaced() throws Exception {
+    void launcherThatStopsReadingIsReplaced() throws Exception {
         try (var launcher = new ResidentLauncher(program())) {
             assertThat(start(launcher)).isEqualTo("first");
             await().until(() -> Files.exists(directory.resolve("deaf")));

@@ -9,28 +9,28 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/// Outside host that listens on the loopback interface and handles each connection as the test defines.
-final class Outside implements AutoCloseable {
+/// OutsideHost host that listens on the loopback interface and handles each connection as the test defines.
+final class OutsideHost implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
     private final Behaviour behaviour;
 
     /// Handler of a connection. [#head] records every request head that it reads.
     interface Behaviour {
-        void serve(Socket socket, Outside self) throws IOException;
+        void serve(Socket socket, OutsideHost self) throws IOException;
     }
 
-    private Outside(Behaviour behaviour) throws IOException {
+    private OutsideHost(Behaviour behaviour) throws IOException {
         this.behaviour = behaviour;
         Thread.ofVirtual().name("outside").start(this::run);
     }
 
-    static Outside doing(Behaviour behaviour) throws IOException {
-        return new Outside(behaviour);
+    static OutsideHost doing(Behaviour behaviour) throws IOException {
+        return new OutsideHost(behaviour);
     }
 
     /// Sends these bytes in response to each request, and closes the connection.
-    static Outside answering(String answer) throws IOException {
+    static OutsideHost answering(String answer) throws IOException {
         return doing((socket, self) -> {
             self.head(socket);
             socket.getOutputStream().write(answer.getBytes(StandardCharsets.ISO_8859_1));

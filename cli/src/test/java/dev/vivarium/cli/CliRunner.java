@@ -10,32 +10,33 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Somebody who types commands and reads what comes. Each command begins with an empty screen. Confined to one worker.
-final class Prompt {
+/// Runs `viv` commands in this process and captures their output. Each command starts with empty output. Confined to
+/// one thread.
+final class CliRunner {
     private final Map<String, String> env = new HashMap<>();
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
     private Ttys ttys = Ttys.NONE;
     private String input = "";
 
-    Prompt(TestServer server, Path home) {
+    CliRunner(TestServer server, Path home) {
         env.put("VIV_SERVER", server.uri().toString());
         env.put("VIV_API_KEY", server.adminKey());
         env.put("HOME", home.toString());
     }
 
-    Prompt with(String variable, String value) {
+    CliRunner with(String variable, String value) {
         env.put(variable, value);
         return this;
     }
 
-    Prompt types(String text) {
+    CliRunner types(String text) {
         input = text;
         return this;
     }
 
-    Prompt at(Ttys found) {
-        ttys = found;
+    CliRunner at(Ttys given) {
+        ttys = given;
         return this;
     }
 

@@ -18,26 +18,26 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 
-/// A server in a process of its own, to be killed without warning: one sandbox with a file and a background process,
-/// and one machine in the pool.
-record DoomedServer(Process process, SandboxId id, String backgroundPid) implements AutoCloseable {
-    static DoomedServer start(Path home) {
+/// Server in its own process, which a test kills without warning. It has one sandbox with a file and a background
+/// process, and one machine in the pool.
+record KilledServer(Process process, SandboxId id, String backgroundPid) implements AutoCloseable {
+    static KilledServer start(Path home) {
         try {
             Process process = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
                             "--enable-native-access=ALL-UNNAMED",
                             "-XX:TieredStopAtLevel=1",
-                            // Who is killed leaves what is there; it goes with the home.
+                            // A killed process leaves its temporary files. They are deleted with the home directory.
                             "-Djava.io.tmpdir=" + home,
                             "-cp",
                             System.getProperty("java.class.path"),
-                            DoomedServer.class.getName(),
+                            KilledServer.class.getName(),
                             home.toString())
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-            return new DoomedServer(process, new SandboxId(lines.readLine()), lines.readLine());
+            return new KilledServer(process, new SandboxId(lines.readLine()), lines.readLine());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -58,16 +58,17 @@ record DoomedServer(Process process, SandboxId id, String backgroundPid) impleme
         var sandboxes = Sandboxes.open(
                 provider,
                 Db.sqlite(home.resolve("viv.db")),
-                House.plain().withPoolSize(1),
+                TestEngine.plain().withPoolSize(1),
                 List.of(),
                 new Scheduler(InstantSource.system()));
         await().until(() -> sandboxes.pool().available() == 1);
-        Sandbox sandbox =
-                sandboxes.open(NewSandbox.of(House.ANN, new ThreadId("t1"))).sandbox();
-        String pid = House.output(sandbox, "echo kept > file; setsid sleep 1000 >/dev/null 2>&1 & echo $!");
+        Sandbox sandbox = sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
+                .sandbox();
+        String pid = TestEngine.output(sandbox, "echo kept > file; setsid sleep 1000 >/dev/null 2>&1 & echo $!");
         await().until(() -> sandboxes.pool().available() == 1);
         System.out.println(sandbox.id() + "\n" + pid);
-        // Ends with its parent, should that be killed before it kills us.
+        // Exits with its parent if the parent is killed first.
         Runtime.getRuntime().halt(System.in.read());
     }
 }

@@ -7,7 +7,7 @@ import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Real time that a test can jump ahead of, the time of day and elapsed time each on its own. Thread-safe.
-final class TravellingTime implements InstantSource, AutoCloseable {
+final class AdjustableTime implements InstantSource, AutoCloseable {
     private final AtomicLong dayNanos = new AtomicLong();
     private final AtomicLong elapsedNanos = new AtomicLong();
     private final Scheduler scheduler = new Scheduler(this, this::nanos);
@@ -17,7 +17,7 @@ final class TravellingTime implements InstantSource, AutoCloseable {
         elapsedNanos.addAndGet(time.toNanos());
     }
 
-    /// Somebody sets the clock; no time passes.
+    /// Sets the wall clock only. No time elapses.
     void stepClock(Duration step) {
         dayNanos.addAndGet(step.toNanos());
     }

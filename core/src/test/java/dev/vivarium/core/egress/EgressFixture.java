@@ -24,11 +24,11 @@ import org.junit.jupiter.api.BeforeEach;
 
 /// Fixture with a real guest that forwards connections. The test defines the addresses of names, and the fixture
 /// records every lookup.
-abstract class WayOut {
+abstract class EgressFixture {
     static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
     final Map<String, List<InetAddress>> names = new ConcurrentHashMap<>();
-    final List<String> asked = new CopyOnWriteArrayList<>();
+    final List<String> lookups = new CopyOnWriteArrayList<>();
     final BlockingQueue<EgressRecord> egressRecords = new LinkedBlockingQueue<>();
     RealGuest real;
     EgressProxy egressProxy;
@@ -55,7 +55,7 @@ abstract class WayOut {
     }
 
     List<InetAddress> resolve(String name) throws UnknownHostException {
-        asked.add(name);
+        lookups.add(name);
         return Optional.ofNullable(names.get(name)).orElseThrow(() -> new UnknownHostException(name));
     }
 
@@ -86,7 +86,7 @@ abstract class WayOut {
     }
 
     /// Sends the bytes and returns the whole response.
-    String say(String request) throws IOException {
+    String exchange(String request) throws IOException {
         try (var client = connect()) {
             send(client, request);
             return new String(client.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);

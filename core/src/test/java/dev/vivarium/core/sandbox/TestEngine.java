@@ -26,41 +26,41 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/// A whole engine on real processes in one directory: the store, the provider with faults on demand, and sandboxes.
-/// Leaves nothing behind.
-final class House implements AutoCloseable {
+/// Complete engine on real processes in one directory: the store, a provider that fails on demand, and sandboxes.
+/// Removes everything on close.
+final class TestEngine implements AutoCloseable {
     static final UserId ANN = new UserId("ann");
 
     final Path home;
-    final TravellingTime time = new TravellingTime();
+    final AdjustableTime time = new AdjustableTime();
     final Recorder recorder = new Recorder();
     Db db;
     FaultyProvider provider;
     Sandboxes sandboxes;
 
-    private House(Path home) {
+    private TestEngine(Path home) {
         this.home = home;
     }
 
-    static House at(Path home, SandboxesConfig config) {
-        return new House(home).open(config);
+    static TestEngine at(Path home, SandboxesConfig config) {
+        return new TestEngine(home).open(config);
     }
 
-    static House at(Path home, SandboxesConfig config, Consumer<FaultyProvider> before) {
-        return new House(home).open(config, before);
+    static TestEngine at(Path home, SandboxesConfig config, Consumer<FaultyProvider> before) {
+        return new TestEngine(home).open(config, before);
     }
 
-    /// No pool, room for 20, half an hour of idleness, a day of life, a look for leftovers every 30 s.
+    /// No pool, at most 20 sandboxes, idle timeout of half an hour, lifetime of a day, reconciliation every 30 s.
     static SandboxesConfig plain() {
         return SandboxesConfig.standard().with(new SandboxesConfig.Room(0, 20, 8));
     }
 
-    House open(SandboxesConfig config) {
+    TestEngine open(SandboxesConfig config) {
         return open(config, untouched -> {});
     }
 
-    /// Starts a server; `before` is done to the provider while nobody uses it yet.
-    House open(SandboxesConfig config, Consumer<FaultyProvider> before) {
+    /// Starts a server. `before` configures the provider before its first use.
+    TestEngine open(SandboxesConfig config, Consumer<FaultyProvider> before) {
         db = Db.sqlite(home.resolve("viv.db"));
         provider = new FaultyProvider(ProcessProvider.open(home, GuestPrograms.extractTo(home)));
         before.accept(provider);
@@ -69,7 +69,7 @@ final class House implements AutoCloseable {
         return this;
     }
 
-    /// Stops the server in good order; machines go on.
+    /// Stops the server gracefully. Machines keep running.
     void stop() {
         sandboxes.drain();
         provider.close();
@@ -92,7 +92,7 @@ final class House implements AutoCloseable {
         return result.stdout().strip();
     }
 
-    /// Ends the guest of a sandbox as a crash would.
+    /// Kills the guest of a sandbox, as a crash would.
     void killGuest(SandboxId id) {
         ProcessHandle guest = guest(id);
         guest.destroyForcibly();
@@ -112,13 +112,13 @@ final class House implements AutoCloseable {
         return home.resolve("disks").resolve(id.value()).resolve("workspace");
     }
 
-    /// Whoever finds a sandbox again may be heard of after it can be used.
+    /// Waits for a recovery. Its notification may arrive after the sandbox can be used.
     void awaitRecovery(SandboxListener.Recovery how) {
         await().until(() -> !recorder.recoveries.isEmpty());
         assertThat(recorder.recoveries).containsExactly(how);
     }
 
-    /// Waits until the first look for leftovers is over: it would find those that a test is about to leave.
+    /// Waits for the first reconciliation, which would otherwise remove the leftovers that a test creates.
     void awaitFirstPass() {
         await().until(() -> sandboxes.reconciliation().passes() > 0);
     }
@@ -129,7 +129,7 @@ final class House implements AutoCloseable {
 
     static <T extends Failure> T failure(Class<T> type, ThrowingCallable call) {
         var thrown = catchThrowableOfType(SandboxException.class, call);
-        assertThat(thrown).as("a failure").isNotNull();
+        assertThat(thrown).as("SandboxException").isNotNull();
         assertThat(thrown.failure()).isInstanceOf(type);
         return type.cast(thrown.failure());
     }
