@@ -34,7 +34,7 @@ class LateWriteTest {
     void timedOutEventIsNeverStoredAndItsNumberIsReused() throws Exception {
         var gate = new CountDownLatch(1);
         var entered = new CountDownLatch(1);
-        try (Db db = Db.sqlite(home.resolve("viv.db"), PATIENCE);
+        try (Db db = Db.sqlite(home.resolve("viv.db"), TIMEOUT);
                 var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
                 var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> slow = callers.submit(() -> db.write(sql -> {
