@@ -15,7 +15,6 @@ import dev.vivarium.server.api.MembersHandler;
 import dev.vivarium.server.api.NegotiateHandler;
 import dev.vivarium.server.api.RefreshHandler;
 import dev.vivarium.server.api.RevokeHandler;
-import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.ThreadCallers;
 import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.TokenAnswer;
@@ -26,7 +25,7 @@ import dev.vivarium.server.settings.AccessConfig;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Routes of threads: their sandboxes, tokens, members and snapshots. Immutable.
+/// Routes of threads: their sandboxes, tokens and members. Immutable.
 record ThreadRoutes(
         AccessConfig config,
         CredentialStore credentials,
@@ -39,7 +38,7 @@ record ThreadRoutes(
     private static final String SANDBOX = THREAD + "/sandbox";
 
     List<Route> all(ConnectionsHandler connections) {
-        return Stream.of(sandbox(), tokens(), sharing(connections), snapshots())
+        return Stream.of(sandbox(), tokens(), sharing(connections))
                 .flatMap(List::stream)
                 .toList();
     }
@@ -83,18 +82,5 @@ record ThreadRoutes(
                 Route.get(THREAD + "/connections", KEY, connections::list),
                 Route.get(THREAD + "/egress", KEY, egress::show),
                 Route.put(THREAD + "/egress", KEY, egress::change));
-    }
-
-    private List<Route> snapshots() {
-        var snapshots = new SnapshotsHandler(operations.snapshots());
-        String all = THREAD + "/snapshots";
-        String one = all + "/{snapshot_id}";
-        return List.of(
-                Route.post(all, TOKEN, snapshots::take),
-                Route.get(all, TOKEN, snapshots::list),
-                Route.get("/snapshots/{snapshot_id}", TOKEN, snapshots::find),
-                Route.delete(one, TOKEN, snapshots::delete),
-                Route.post(one + "/restore", TOKEN, snapshots::restore),
-                Route.post(one + "/fork", TOKEN, snapshots::fork));
     }
 }

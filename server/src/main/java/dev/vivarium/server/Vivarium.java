@@ -31,6 +31,7 @@ import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.api.RunLifeHandler;
+import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.ThreadCallers;
 import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.console.Pages;
@@ -200,6 +201,7 @@ public final class Vivarium implements AutoCloseable {
                         SessionRoutes.of(config, operations, callers, response, telemetry),
                         DataRoutes.of(operations, callers, response, config.calls(), telemetry),
                         PreviewRoutes.of(preview),
+                        SnapshotRoutes.of(new SnapshotsHandler(operations.snapshots())),
                         WatchRoutes.of(new ViewHandler(operations, log, history)),
                         liveRoutes(operations, callers),
                         new RunRoutes(config, runs, agents, sandboxes, log, credentials.rights(), watchers).all(life),
@@ -228,7 +230,11 @@ public final class Vivarium implements AutoCloseable {
         var events = new EventsHandler(log, runs.inbox(), runs.events(), sockets.presence(), CLOCK, heartbeat);
         var messages = new MessagesHandler(operations.messages(), runs.inbox(), runs.runs(), heartbeat);
         var handler = new SocketsHandler(sockets, callers, telemetry, log, operations, feed);
-        return LiveRoutes.of(events, messages, new FeedHandler(feed), handler, new ShellsHandler(callers));
+        return Stream.of(
+                        EventRoutes.of(events, messages, new FeedHandler(feed)),
+                        SocketRoutes.of(handler, new ShellsHandler(callers)))
+                .flatMap(List::stream)
+                .toList();
     }
 
     private SessionHandler signIn(PagesHandler pages, Origins origins) {
