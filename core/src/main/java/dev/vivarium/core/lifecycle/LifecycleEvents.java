@@ -123,8 +123,13 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
                 : before;
     }
 
+    /// Truncates a command line between two characters, because readers refuse half of a surrogate pair.
     private static String shortened(String text) {
-        return text.length() <= LONGEST_LINE ? text : text.substring(0, LONGEST_LINE) + "…";
+        if (text.length() <= LONGEST_LINE) {
+            return text;
+        }
+        boolean isPair = Character.isSurrogatePair(text.charAt(LONGEST_LINE - 1), text.charAt(LONGEST_LINE));
+        return text.substring(0, isPair ? LONGEST_LINE - 1 : LONGEST_LINE) + "…";
     }
 
     @Override

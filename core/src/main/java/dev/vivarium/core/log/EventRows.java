@@ -148,7 +148,7 @@ final class EventRows {
                 RecentEvents.EVENTS_AT_ONCE);
     }
 
-    /// The oldest events after a number that have one of these types.
+    /// Returns the oldest events after a number that have one of these types.
     static List<Event> ofTypes(Sql sql, SandboxId sandbox, long afterSeq, Set<String> types, int limit)
             throws SQLException {
         var arguments = new ArrayList<Object>(List.of(sandbox.value(), afterSeq));
@@ -161,7 +161,7 @@ final class EventRows {
                 arguments.toArray());
     }
 
-    /// The number of the oldest event, zero if there is none.
+    /// Returns the number of the oldest event, or zero.
     static long first(Sql sql, SandboxId sandbox) throws SQLException {
         return sql.first(
                         "select min(seq) from sandbox_events where sandbox_id = ?",
@@ -180,7 +180,7 @@ final class EventRows {
     }
 
     /// Returns the last number that retention deletes: older than `before`, or beyond the newest `characters` of
-    /// data. Zero if there is none.
+    /// data. Returns zero if retention deletes nothing.
     static long lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
         return sql.first(
                         "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"

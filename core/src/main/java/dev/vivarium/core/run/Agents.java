@@ -40,7 +40,7 @@ public final class Agents {
         this.image = image;
     }
 
-    /// Starts an agent in the sandbox of a thread, and creates the sandbox if there is none. Fails with
+    /// Starts an agent in the sandbox of a thread, and creates the sandbox if necessary. Fails with
     /// `run-in-progress` if the sandbox has an active run. If the worker does not start, the run fails with the
     /// reason.
     public Run start(NewRun wanted) {

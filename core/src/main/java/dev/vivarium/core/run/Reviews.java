@@ -35,16 +35,16 @@ public final class Reviews implements SandboxListener {
     private final Db db;
     private final Outbox outbox;
     private final InstantSource clock;
-    private final Duration patience;
+    private final Duration timeout;
     private final SecureRandom random = new SecureRandom();
     private final Map<SandboxId, MessageSignal> bells = new ConcurrentHashMap<>();
 
-    /// @param patience time from the request to the deadline
-    public Reviews(Db db, Outbox outbox, InstantSource clock, Duration patience) {
+    /// @param timeout time from the request to the deadline
+    public Reviews(Db db, Outbox outbox, InstantSource clock, Duration timeout) {
         this.db = db;
         this.outbox = outbox;
         this.clock = clock;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /// Requests a review for the agent of a run. Requests with the same `key` are one review.
@@ -57,7 +57,7 @@ public final class Reviews implements SandboxListener {
                 Review.Status.PENDING,
                 Optional.empty(),
                 now(),
-                now().plus(patience));
+                now().plus(timeout));
         outbox.send(db.write(sql -> {
             if (ReviewRows.pending(sql, run.sandbox()) >= MOST_PENDING) {
                 throw new SandboxException(new RunFailure.TooManyReviews(MOST_PENDING));

@@ -60,13 +60,13 @@ public final class Runs {
         return find(sandbox).filter(Run::isActive).isPresent();
     }
 
-    /// Returns the active run of a sandbox. Fails with `no-run` if there is none.
+    /// Returns the active run of a sandbox. Fails with `no-run` if the sandbox has no active run.
     public Run requireActive(SandboxId sandbox) {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
     }
 
-    /// Returns the active run of a sandbox at this task. Fails with `no-run` if there is none, so that a late
-    /// worker does not act for the next run.
+    /// Returns the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no active run. so
+    /// that a late worker does not act for the next run.
     public Run requireActive(SandboxId sandbox, TaskId task) {
         return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
     }
@@ -257,7 +257,8 @@ public final class Runs {
         return left;
     }
 
-    /// Returns the budget of the active run of a sandbox at this task. Fails with `no-run` if there is none.
+    /// Returns the budget of the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no
+    /// active run.
     public Budget allowance(SandboxId sandbox, TaskId task) {
         return allowance(requireActive(sandbox, task));
     }

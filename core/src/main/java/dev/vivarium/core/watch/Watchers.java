@@ -83,8 +83,8 @@ public final class Watchers implements SandboxListener, AutoCloseable {
         }
     }
 
-    /// Returns the last usage sample of a sandbox, or nothing if there is none since the server started. Takes no
-    /// new sample.
+    /// Returns the last usage sample of a sandbox, or nothing if the server has not taken one since its start.
+    /// Takes no new sample.
     public Optional<UsageSample> reading(SandboxId sandbox) {
         return meter.last(sandbox);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.Scheduler;
+import dev.vivarium.core.exec.CommandStarted;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
@@ -12,14 +13,20 @@ import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.json.EventBodyJson;
+import dev.vivarium.model.Command;
+import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.End;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.ProcessInfo;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +86,24 @@ class LifecycleEventsTest {
 
             await().untilAsserted(() ->
                     assertThat(log.newest(id, "sandbox.terminated", 1)).hasSize(1));
+        }
+    }
+
+    @Test
+    void aTruncatedCommandLineCanBeRead() {
+        var sandbox = SandboxId.random(new Random(1));
+        try (var db = Db.sqlite(home.resolve("viv.db"));
+                var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
+                var lifecycleEvents = new LifecycleEvents(log)) {
+            var command = Command.of("x".repeat(4095) + "😀😀");
+            lifecycleEvents.command(sandbox, CommandStarted.of(command, 7));
+            log.append(sandbox, NewEvent.of("after", "{}", "test"));
+
+            assertThat(log.codec().decode(log.read(sandbox, Query.after(0, 1)).getFirst()))
+                    .isEqualTo(new CommandEvent.Started(
+                            new CommandEvent.Target(7, Optional.empty(), Optional.empty()),
+                            ProcessInfo.Kind.EXEC,
+                            "x".repeat(4095) + "…"));
         }
     }
 }
