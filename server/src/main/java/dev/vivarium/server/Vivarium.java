@@ -142,22 +142,24 @@ public final class Vivarium implements AutoCloseable {
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
         var admission = new Admission(credentials, lookup, sandboxes.memory(), limits, requests, origins, accesses);
-        sockets = undo.add(new Sockets(admission, config.watch(), scheduler));
+        sockets = undo.add(new Sockets(admission, audit, config.watch(), CLOCK, scheduler));
         var model = undo.add(model(admission, limits));
         var preview = new PreviewHandler(admission, new PreviewAudit(audit, CLOCK), config.preview(), CLOCK);
         var pages = new PagesHandler(files, config.preview());
         var routes = routes(provider, preview, pages, origins);
         router =
                 new Router(routes, PreviewRoutes.hosts(preview, config.preview().domain()));
-        var inside = new Router(InsideRoutes.of(routes, model));
-        var routers = new RouterSelector(router, new Router(pages.routes()), inside);
-        edge.serve(routers, admission, new AccessAudit(audit, CLOCK));
+        edge.serve(routers(routes, model, pages), admission, new AccessAudit(audit, CLOCK));
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
         connect(lifecycle);
         parts = undo.keep();
+    }
+
+    private RouterSelector routers(List<Route> routes, ModelHandler model, PagesHandler pages) {
+        return new RouterSelector(router, new Router(pages.routes()), new Router(InsideRoutes.of(routes, model)));
     }
 
     /// Starts a server with the console of the class path. Returns when the server answers requests. The server
@@ -229,8 +231,7 @@ public final class Vivarium implements AutoCloseable {
         var heartbeat = config.watch().breath();
         var events = new EventsHandler(log, runs.inbox(), runs.events(), sockets.presence(), CLOCK, heartbeat);
         var messages = new MessagesHandler(operations.messages(), runs.inbox(), runs.runs(), heartbeat);
-        var audits = SocketsHandler.Audits.of(audit, telemetry, CLOCK);
-        var handler = new SocketsHandler(sockets, audits, callers, log, operations, feed);
+        var handler = new SocketsHandler(sockets, callers, telemetry, log, operations, feed);
         return Stream.of(
                         EventRoutes.of(events, messages, new FeedHandler(feed)),
                         SocketRoutes.of(handler, new ShellsHandler(callers)))

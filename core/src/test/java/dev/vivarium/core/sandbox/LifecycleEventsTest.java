@@ -94,7 +94,8 @@ class LifecycleEventsTest {
         var sandbox = SandboxId.random(new Random(1));
         try (var db = Db.sqlite(home.resolve("viv.db"));
                 var log = new EventLog(db, InstantSource.system(), new EventBodyJson());
-                var lifecycleEvents = new LifecycleEvents(log)) {
+                var scheduler = new Scheduler(InstantSource.system());
+                var lifecycleEvents = new LifecycleEvents(log, scheduler)) {
             var command = Command.of("x".repeat(4095) + "😀😀");
             lifecycleEvents.command(sandbox, CommandStarted.of(command, 7));
             log.append(sandbox, NewEvent.of("after", "{}", "test"));

@@ -1,6 +1,5 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.guest.Cancellation;
@@ -156,14 +155,13 @@ final class Dispatcher extends Handler.Abstract {
             var known = admit(request, match);
             caller = Optional.of(known);
             known.principal().ifPresent(who -> enter(request, who, held.places()));
-            admission.count(known, route).ifPresent(standing -> pace(standing, response));
+            admission.count(known, route).ifPresent(standing -> standing.apply(response.getHeaders()));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
             auditedResponse.to(status -> audit.saw(match, known, at, status));
             try (var memory = admission.memory(known)) {
-                var checks = checks(request, response, match, known, memory);
-                var exchange = new Exchange(request, auditedResponse, held, match, known, checks);
+                var exchange = new Exchange(request, auditedResponse, held, match, known, admission, memory);
                 if (route.access().isAnonymous()) {
                     route.operation().handle(exchange);
                 } else {
@@ -197,36 +195,6 @@ final class Dispatcher extends Handler.Abstract {
         if (isOurs && admission.session(request).isPresent()) {
             response.getHeaders().put("Content-Security-Policy", CONFINED);
             response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
-        }
-    }
-
-    private Exchange.Checks checks(
-            Request request, Response response, Router.Match match, Caller caller, ByteBudget.Reservation memory) {
-        return new Exchange.Checks() {
-            @Override
-            public ByteBudget.Reservation memory() {
-                return memory;
-            }
-
-            @Override
-            public Optional<Credential> session() {
-                return admission.session(request);
-            }
-
-            @Override
-            public void arrived(int bytes) {
-                admission
-                        .weigh(caller, match.route(), bytes)
-                        .filter(standing -> !standing.isAllowed())
-                        .ifPresent(standing -> pace(standing, response));
-            }
-        };
-    }
-
-    private static void pace(RateLimits.Standing standing, Response response) {
-        standing.tell(response.getHeaders());
-        if (!standing.isAllowed()) {
-            throw new SandboxException(new RequestFailure.RateLimited(standing.sentence()));
         }
     }
 

@@ -49,44 +49,41 @@ public final class Exchange {
 
     private final Request request;
     private final Response response;
-    private final Route.Access required;
+    private final Route route;
     private final Map<String, String> pathParameters;
     private final Map<String, String> rawPathParameters;
     private final Map<String, String> queryParameters;
     private final Caller caller;
-    private final Checks checks;
+    private final Admission admission;
+    private final ByteBudget.Reservation memory;
     private final Cancellation cancellation;
     private final RequestLimits.Places places;
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
     private Optional<Access> access = Optional.empty();
 
-    /// Checks of the dispatcher that a handler needs. Each throws the failure for the caller.
-    interface Checks {
-        /// Returns the browser session of the request.
-        Optional<Credential> session();
-
-        /// Applies the rate limit of bytes to a body.
-        void arrived(int bytes);
-
-        /// Returns the memory reservation of the request.
-        ByteBudget.Reservation memory();
-    }
-
     /// Resources of a request that is being served.
     record Held(String requestId, Cancellation cancellation, RequestLimits.Places places) {}
 
-    Exchange(Request request, Response response, Held held, Router.Match match, Caller caller, Checks checks) {
+    Exchange(
+            Request request,
+            Response response,
+            Held held,
+            Router.Match match,
+            Caller caller,
+            Admission admission,
+            ByteBudget.Reservation memory) {
         this.request = request;
         this.response = response;
         this.cancellation = held.cancellation;
         this.places = held.places;
-        this.required = match.route().access();
+        this.route = match.route();
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
         this.caller = caller;
-        this.checks = checks;
+        this.admission = admission;
+        this.memory = memory;
         // The query of a preview belongs to the program, and may be any text.
-        boolean isOurs = !(required instanceof Route.Access.Own);
+        boolean isOurs = !(route.access() instanceof Route.Access.Own);
         this.queryParameters = isOurs ? rawQuery().map(Paths::query).orElse(Map.of()) : Map.of();
     }
 
@@ -97,8 +94,7 @@ public final class Exchange {
 
     /// Returns the admission of a WebSocket client, on a route with [Route.Access.FirstMessage].
     public Handshake handshake() {
-        var access = (Route.Access.FirstMessage) required;
-        return new Handshake(access, pathParameters.getOrDefault("sandbox_id", ""), session(), onAuthenticated());
+        return new Handshake(route, pathParameters.getOrDefault("sandbox_id", ""), session(), onAuthenticated());
     }
 
     /// Returns the endpoint if the handler called [#upgrade].
@@ -120,7 +116,7 @@ public final class Exchange {
 
     /// Returns the browser session, if the request has one and no other credential.
     public Optional<Credential> session() {
-        return checks.session();
+        return admission.session(request);
     }
 
     /// Sets the key or token that the handler found outside the headers, so that the audit of a refusal names its
@@ -208,13 +204,13 @@ public final class Exchange {
     /// reservation. Throws `TooMuchInFlight` if there is not enough.
     public void reserve(long bytes) {
         if (bytes > UNRESERVED_BYTES) {
-            checks.memory().add(bytes);
+            memory.add(bytes);
         }
     }
 
     /// Reserves memory if there is enough, and reports whether it did.
     public boolean tryReserve(long bytes) {
-        return checks.memory().tryAddSpare(bytes);
+        return memory.tryAddSpare(bytes);
     }
 
     /// Returns a path parameter, decoded.
@@ -331,7 +327,10 @@ public final class Exchange {
         if (bytes.length > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
-        checks.arrived(bytes.length);
+        admission
+                .weigh(caller, route, bytes.length)
+                .filter(standing -> !standing.isAllowed())
+                .ifPresent(standing -> standing.apply(response.getHeaders()));
         return bytes;
     }
 

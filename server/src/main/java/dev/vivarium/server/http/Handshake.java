@@ -6,19 +6,28 @@ import java.util.Optional;
 
 /// Admission of the client of a WebSocket, which shows its credential in its first message. Immutable.
 ///
+/// @param route           the route of the upgrade request; its access is [Route.Access.FirstMessage]
 /// @param sandboxId       the sandbox of the route; empty if the route has none
 /// @param session         browser session of the upgrade request, for a client that shows no credential
 /// @param onAuthenticated to run when the client has shown a valid credential
-public record Handshake(
-        Route.Access.FirstMessage access, String sandboxId, Optional<Credential> session, Runnable onAuthenticated) {
-    /// Scope that every client needs.
+public record Handshake(Route route, String sandboxId, Optional<Credential> session, Runnable onAuthenticated) {
+    private Route.Access.FirstMessage access() {
+        return (Route.Access.FirstMessage) route.access();
+    }
+
+    /// Returns the name of the route in the audit.
+    public String name() {
+        return route.method() + " " + route.template();
+    }
+
+    /// Returns the scope that every client needs.
     public Scope scope() {
-        return access.scope();
+        return access().scope();
     }
 
     /// Authenticates the credential and authorizes `wanted`. Throws the failure for the client otherwise.
     public Caller admit(Admission admission, Credential credential, Scope wanted) {
-        return switch (access.target()) {
+        return switch (access().target()) {
             case SANDBOX -> admission.admit(sandboxId, credential, wanted);
             case KEPT_SANDBOX -> admission.admitKept(sandboxId, credential, wanted);
             case VISIBLE_SANDBOXES -> admitToAll(admission, credential, wanted);

@@ -1,6 +1,8 @@
 package dev.vivarium.server.http;
 
 import dev.vivarium.core.sandbox.SandboxListener;
+import dev.vivarium.model.RequestFailure;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.settings.RateConfig;
@@ -81,8 +83,8 @@ public final class RateLimits implements SandboxListener {
     /// @param reset time until the full limit is available
     record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
         /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still
-        /// read.
-        void tell(HttpFields.Mutable headers) {
+        /// read. Throws `RateLimited` if the call exceeds the limit.
+        void apply(HttpFields.Mutable headers) {
             headers.put("RateLimit-Policy", "\"" + kind.text + "\";q=" + limit + ";w=" + WINDOW.toSeconds());
             headers.put("RateLimit", "\"" + kind.text + "\";r=" + remaining + ";t=" + seconds(reset));
             headers.put("RateLimit-Limit", limit);
@@ -90,11 +92,11 @@ public final class RateLimits implements SandboxListener {
             headers.put("RateLimit-Reset", seconds(reset));
             if (!isAllowed) {
                 headers.put(HttpHeader.RETRY_AFTER, Math.max(1, seconds(patience)));
+                throw new SandboxException(new RequestFailure.RateLimited(sentence()));
             }
         }
 
-        /// Describes the exceeded limit.
-        String sentence() {
+        private String sentence() {
             String most = kind == Kind.EVENT_BYTES
                     ? "send " + limit + " bytes of events"
                     : "call " + kind.text + " " + limit + " times";

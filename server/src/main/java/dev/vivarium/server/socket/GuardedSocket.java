@@ -63,14 +63,9 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     }
 
     /// @param firstMessage authentication from the upgrade request, in place of the first message
-    GuardedSocket(
-            Sockets sockets,
-            SocketAudit audit,
-            Handshake handshake,
-            Optional<String> firstMessage,
-            SocketSession.Opener opener) {
+    GuardedSocket(Sockets sockets, Handshake handshake, Optional<String> firstMessage, SocketSession.Opener opener) {
         this.sockets = sockets;
-        this.audit = audit;
+        this.audit = sockets.audit(handshake.name());
         this.handshake = handshake;
         this.firstMessage = firstMessage;
         this.opener = opener;

@@ -1,6 +1,7 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.Undo;
+import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -17,13 +18,14 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.telemetry.Telemetry;
 import java.util.Arrays;
 import java.util.Optional;
 
 /// Session of a client in a shell, as typist or watcher. Thread-safe.
 final class ShellSocket implements SocketSession {
     private final GuardedSocket socket;
-    private final ShellAudit audit;
+    private final Telemetry telemetry;
     private final Callers callers;
     private final Caller caller;
     private final Viewer viewer;
@@ -32,20 +34,20 @@ final class ShellSocket implements SocketSession {
 
     private ShellSocket(
             GuardedSocket socket,
-            ShellAudit audit,
+            Telemetry telemetry,
             Callers callers,
             Caller caller,
             Viewer viewer,
             OutputWindow window) {
         this.socket = socket;
-        this.audit = audit;
+        this.telemetry = telemetry;
         this.callers = callers;
         this.caller = caller;
         this.viewer = viewer;
         this.window = window;
     }
 
-    static Opener opener(ShellAudit audit, Callers callers) {
+    static Opener opener(Telemetry telemetry, Callers callers) {
         return (socket, caller, first) -> {
             AuthMessage auth = AuthMessage.read(first);
             Sandbox sandbox = caller.sandbox().orElseThrow();
@@ -56,11 +58,13 @@ final class ShellSocket implements SocketSession {
             var user = caller.principal().orElseThrow().name();
             try (var undo = new Undo()) {
                 Viewer viewer = undo.add(shell(sandbox, auth, role)
-                        .join(new Participant(user, role, audit.entries().now())));
+                        .join(new Participant(user, role, socket.audit().now())));
                 auth.size().ifPresent(viewer::resize);
-                audit.entered(caller, viewer);
+                String detail =
+                        SocketMessages.role(role) + " in " + viewer.shell().id();
+                socket.audit().did(caller, Kind.USED, detail);
                 undo.keep();
-                return new ShellSocket(socket, audit, callers, caller, viewer, new OutputWindow(auth.window()));
+                return new ShellSocket(socket, telemetry, callers, caller, viewer, new OutputWindow(auth.window()));
             }
         };
     }
@@ -122,7 +126,11 @@ final class ShellSocket implements SocketSession {
                 .orElseThrow(() -> new SandboxException(
                         new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
         viewer.signal(signal);
-        audit.signalled(sender, viewer, signal);
+        socket.audit()
+                .did(
+                        sender,
+                        Kind.TYPED,
+                        "signal " + signal + " to " + viewer.shell().id());
     }
 
     private void resize(JsonFields fields) {
@@ -148,7 +156,7 @@ final class ShellSocket implements SocketSession {
         }
     }
 
-    /// Records typed input that is due.
+    /// Records the number of typed characters that are due, never the characters.
     @Override
     public void tick() {
         recordInput(typing.takeDue());
@@ -156,7 +164,12 @@ final class ShellSocket implements SocketSession {
 
     private void recordInput(int characters) {
         if (characters > 0) {
-            audit.typed(caller, viewer, characters);
+            caller.sandbox().ifPresent(sandbox -> telemetry.typed(viewer, sandbox, characters));
+            socket.audit()
+                    .did(
+                            caller,
+                            Kind.TYPED,
+                            characters + " characters in " + viewer.shell().id());
         }
     }
 

@@ -13,7 +13,7 @@ import java.time.InstantSource;
 import java.util.Optional;
 
 /// Audit of one kind of sockets. Entries contain no token. Thread-safe.
-public final class SocketAudit {
+final class SocketAudit {
     private static final int DONE = 200;
 
     private final Audit audit;
@@ -21,7 +21,7 @@ public final class SocketAudit {
     private final String route;
 
     /// @param route route in the entries
-    public SocketAudit(Audit audit, InstantSource clock, String route) {
+    SocketAudit(Audit audit, InstantSource clock, String route) {
         this.audit = audit;
         this.clock = clock;
         this.route = route;

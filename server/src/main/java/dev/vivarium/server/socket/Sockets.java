@@ -1,11 +1,13 @@
 package dev.vivarium.server.socket;
 
 import dev.vivarium.core.Scheduler;
+import dev.vivarium.core.access.Audit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Presence;
 import dev.vivarium.server.settings.WatchConfig;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -29,6 +31,8 @@ public final class Sockets implements AutoCloseable {
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Admission admission;
+    private final Audit audit;
+    private final InstantSource clock;
     private final Duration heartbeat;
     private final Duration introduction;
     private final Presence presence = new Presence();
@@ -37,8 +41,11 @@ public final class Sockets implements AutoCloseable {
     private final Scheduler.Jobs jobs;
     private volatile boolean closed;
 
-    public Sockets(Admission admission, WatchConfig config, Scheduler scheduler) {
+    public Sockets(
+            Admission admission, Audit audit, WatchConfig config, InstantSource clock, Scheduler scheduler) {
         this.admission = admission;
+        this.audit = audit;
+        this.clock = clock;
         this.heartbeat = config.heartbeat();
         this.introduction = config.introduction();
         this.jobs =
@@ -52,6 +59,11 @@ public final class Sockets implements AutoCloseable {
 
     Admission admission() {
         return admission;
+    }
+
+    /// Returns the audit of the sockets of a route.
+    SocketAudit audit(String route) {
+        return new SocketAudit(audit, clock, route);
     }
 
     /// Returns the interval of heartbeats on idle sockets.
