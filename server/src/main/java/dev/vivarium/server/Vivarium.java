@@ -149,15 +149,17 @@ public final class Vivarium implements AutoCloseable {
         var routes = routes(provider, preview, pages, origins);
         router =
                 new Router(routes, PreviewRoutes.hosts(preview, config.preview().domain()));
-        var inside = new Router(InsideRoutes.of(routes, model));
-        var routers = new RouterSelector(router, new Router(pages.routes()), inside);
-        edge.serve(routers, admission, new AccessAudit(audit, CLOCK));
+        edge.serve(routers(routes, model, pages), admission, new AccessAudit(audit, CLOCK));
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
         connect(lifecycle);
         parts = undo.keep();
+    }
+
+    private RouterSelector routers(List<Route> routes, ModelHandler model, PagesHandler pages) {
+        return new RouterSelector(router, new Router(pages.routes()), new Router(InsideRoutes.of(routes, model)));
     }
 
     /// Starts a server with the console of the class path. Returns when the server answers requests. The server

@@ -100,22 +100,21 @@ public final class Sandboxes implements AutoCloseable {
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
         this.diskGuard = new DiskGuard(engine.provider, engine.registry, engine.space, engine.tasks);
+        this.jobs = engine.timeSource.scheduler().jobs();
+    }
+
+    private void start() {
+        Duration reconcileEvery = engine.config.times().reconcileEvery();
+        var probe = new LivenessProbe(engine.registry, engine.tasks);
         diskGuard.start();
-        this.jobs = engine.timeSource
-                .scheduler()
-                .jobs()
-                .every(Duration.ZERO, REAP_EVERY, "reaper", reaper::beat)
+        jobs.every(Duration.ZERO, REAP_EVERY, "reaper", reaper::beat)
                 .every(Duration.ZERO, REAP_EVERY, "unstored ends", ending::settle)
                 .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
                 .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
                 .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
-                .every(
-                        Duration.ZERO,
-                        LivenessProbe.EVERY,
-                        "liveness probe",
-                        new LivenessProbe(engine.registry, engine.tasks)::beat)
-                .every(Duration.ZERO, engine.config.times().reconcileEvery(), "reconciler", reconciler::beat)
-                .every(Duration.ZERO, engine.config.times().reconcileEvery(), "snapshots", snapshots::reconcile);
+                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", probe::beat)
+                .every(Duration.ZERO, reconcileEvery, "reconciler", reconciler::beat)
+                .every(Duration.ZERO, reconcileEvery, "snapshots", snapshots::reconcile);
     }
 
     /// Opens the sandboxes that `db` contains and looks for their machines in the background. The caller closes the
@@ -133,6 +132,7 @@ public final class Sandboxes implements AutoCloseable {
         try (var undo = new Undo()) {
             var sandboxes = new Sandboxes(engine, db, undo);
             undo.keep();
+            sandboxes.start();
             return sandboxes;
         }
     }
