@@ -1,6 +1,18 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.inside;
+import static dev.vivarium.server.http.Route.Access.kept;
+
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.Batch;
@@ -9,6 +21,9 @@ import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.sandbox.EventFollower;
+import dev.vivarium.json.EventJson;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -17,6 +32,7 @@ import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.EventSize;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,11 +41,78 @@ import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
+import java.util.function.Function;
 
 /// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: what happened to a sandbox, in order, as pages or as a
 /// stream that goes on; and what somebody adds. Thread-safe.
 public final class EventsHandler {
+    private static final ObjectType<Page> EVENTS = object(
+            "Events",
+            field("events", JsonType.list(VisibleEvent.EVENT), Page::events),
+            field("next_after_seq", LONG, Page::next),
+            field("first_seq", LONG, "The oldest stored event. 0 if the log is empty.", Page::first),
+            field("head_seq", LONG, "The newest event before the page was read. 0 if the log is empty.", Page::head));
+    private static final ObjectType<AppendResult> ADDED = object(
+            "EventAdded",
+            field("event_id", STRING, appended -> appended.event().id()),
+            field("seq", LONG, appended -> appended.event().seq()),
+            constant("status", "ok"));
+    private static final ObjectType<List<AppendResult>> ALL_ADDED =
+            object("EventsAdded", field("events", JsonType.list(ADDED), Function.identity()));
+
+    private record Page(List<VisibleEvent> events, long next, long first, long head) {}
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/api/v1/sandboxes/{sandbox_id}/events",
+                    kept(Scope.SHELL_RO),
+                    "listEvents",
+                    "Read the event log of a sandbox")
+            .text("""
+                    Events contain file content only if the caller has the scope `fs:ro`. Otherwise an event \
+                    names what it omits. The log of an ended sandbox is for its owner. With `Accept: \
+                    text/event-stream` or `application/x-ndjson` the response is a stream: stored events, then \
+                    new events, without gaps or duplicates. `Last-Event-ID` has the same effect as `after_seq`.""")
+            .query("after_seq", INT.with("minimum", 0).with("default", 0), """
+                    The last event that the caller has. If it is past the end of the log, the server rejects a \
+                    stream.""")
+            .query(
+                    "before_seq",
+                    INT.with("minimum", 1),
+                    "Returns the page that ends before this event, oldest first. Not for streams.")
+            .query("newest", BOOLEAN.with("default", false), """
+                    Returns the last page of the log, oldest first. Use `before_seq` for earlier pages.""")
+            .query("since", TIME, "Only events from this time on.")
+            .query("type", STRING, "An event type, or a prefix that ends with a dot.")
+            .query("limit", PageQuery.LIMIT, "Maximum number of events. A stream has no limit.")
+            .answers(200, "Oldest first.", EVENTS)
+            .orStreams(STRING);
+
+    public static final RouteDescription APPEND = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/events",
+                    inside(Scope.PROCESS),
+                    "appendEvent",
+                    "Append events to the log of a sandbox")
+            .text("""
+                    The server responds after the events are durable. An event with an existing `event_id` is \
+                    not appended again. A list of at most 100 events, as an array or as one object per line, \
+                    counts as one call: the server validates all of them first and responds with a list. If a \
+                    person sends `user.message`, `user.interrupt`, `user.guidance` or `guardian.intervention`, \
+                    the server delivers it to the agent. Its `event_data` has `content` and may have \
+                    `inject_mode`.""")
+            .takesLines(
+                    JsonType.oneOf(
+                            EventJson.NEW_EVENT,
+                            JsonType.list(EventJson.NEW_EVENT)
+                                    .with("minItems", 1)
+                                    .with("maxItems", 100)),
+                    EventJson.NEW_EVENT)
+            .answers(
+                    200,
+                    "The event already exists. The response is the first one again.",
+                    JsonType.oneOf(ADDED, ALL_ADDED))
+            .answers(201, "The event was appended.", JsonType.oneOf(ADDED, ALL_ADDED))
+            .fails(422, 507);
+
     /// What one call may add: it counts as one, and a talkative agent is not slowed down.
     private static final int MOST_AT_ONCE = 100;
 
@@ -54,7 +137,6 @@ public final class EventsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery("limit", "since", "after_seq", "before_seq", "newest", "type");
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         var query = new Query(
                 afterSeq(exchange),
@@ -84,20 +166,11 @@ public final class EventsHandler {
         List<Event> events =
                 before.map(seq -> log.readBefore(sandbox, query, seq)).orElseGet(() -> log.read(sandbox, query));
         exchange.reserve(EventSize.of(events));
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("events");
-            for (Event event : events) {
-                out.writeStartObject();
-                VisibleEvent.of(event, exchange.scopes()).write(out);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-            out.writeNumberProperty(
-                    "next_after_seq",
-                    events.isEmpty() ? query.afterSeq() : events.getLast().seq());
-            out.writeNumberProperty("first_seq", first);
-            out.writeNumberProperty("head_seq", head);
-        });
+        var visible = events.stream()
+                .map(event -> VisibleEvent.of(event, exchange.scopes()))
+                .toList();
+        long next = events.isEmpty() ? query.afterSeq() : events.getLast().seq();
+        exchange.answer(200, EVENTS, new Page(visible, next, first, head));
     }
 
     /// While it lasts, others see that somebody follows.
@@ -150,7 +223,6 @@ public final class EventsHandler {
     }
 
     public void append(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var sent = exchange.jsonObjects();
         if (sent.all().isEmpty() || sent.all().size() > MOST_AT_ONCE) {
             throw new SandboxException(
@@ -172,19 +244,11 @@ public final class EventsHandler {
                             .toList());
         }
         int status = appended.stream().anyMatch(AppendResult::isNew) ? 201 : 200;
-        exchange.answer(status, out -> {
-            if (!sent.isList()) {
-                write(out, appended.getFirst());
-                return;
-            }
-            out.writeArrayPropertyStart("events");
-            for (AppendResult one : appended) {
-                out.writeStartObject();
-                write(out, one);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-        });
+        if (sent.isList()) {
+            exchange.answer(status, ALL_ADDED, appended);
+        } else {
+            exchange.answer(status, ADDED, appended.getFirst());
+        }
     }
 
     /// What a person says to the agent as an event reaches it as a message; the rest is kept as it is.
@@ -197,12 +261,6 @@ public final class EventsHandler {
                         .map(said -> inbox.post(sandbox, said, one.event()))
                         .orElseGet(() -> log.append(sandbox, one.event())))
                 .toList();
-    }
-
-    private static void write(JsonGenerator out, AppendResult appended) {
-        out.writeStringProperty("event_id", appended.event().id());
-        out.writeNumberProperty("seq", appended.event().seq());
-        out.writeStringProperty("status", "ok");
     }
 
     /// A browser that comes back says where it was in a header of its own.

@@ -67,7 +67,7 @@ final class MessageStream {
             for (Message message : messages) {
                 // Whoever reads slowly may have lost the right to the rest.
                 access.check();
-                stream.send("message", message.id(), out -> MessagesHandler.write(out, message));
+                stream.send("message", message.id(), out -> MessagesHandler.MESSAGE.writeFields(out, message));
                 sent++;
             }
         } finally {

@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.files.WriteCondition;
+import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
@@ -12,6 +13,10 @@ import java.util.regex.Pattern;
 /// The conditions of a request, RFC 9110 section 13: an `ETag` is the SHA-256 of a file in quotes, or the
 /// version of a large one. Stateless.
 final class Preconditions {
+    static final JsonType<String> ETAG = JsonType.STRING.with(
+            "description",
+            "The SHA-256 of the content, in quotes. For a file of more than 8 MiB, a version that changes with each write.");
+
     private static final String IF_MATCH = "If-Match";
     private static final String IF_NONE_MATCH = "If-None-Match";
     private static final Pattern TAG = Pattern.compile("\\s*(W/)?\"([\\x21\\x23-\\x7E\\x80-\\xFF]*)\"\\s*(,|$)");

@@ -5,6 +5,7 @@ import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.PlainText;
 import dev.vivarium.model.SandboxException;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
 /// One call of a worker: who it is, and that it speaks of its own task. Stateless.
@@ -73,6 +75,11 @@ final class WorkerCall {
     /// A text for people, without control characters.
     static String message(JsonFields fields, String name) {
         return plain(name, fields.string(name));
+    }
+
+    /// Returns the type of such a text in the field `name`.
+    static JsonType<String> message(String name) {
+        return JsonType.STRING.as(text -> plain(name, text), Function.identity());
     }
 
     static Optional<String> optionalMessage(JsonFields fields, String name) {

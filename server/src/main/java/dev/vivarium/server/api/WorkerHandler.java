@@ -1,5 +1,16 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.TASK_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.NUMBER;
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.WORKER;
+
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
@@ -7,6 +18,8 @@ import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
@@ -14,23 +27,124 @@ import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
-/// `/api/v1/sandbox/…`: the task of a worker, and what it reports of it. Each report is an event. Thread-safe.
+/// `/api/v1/sandbox/…`: the task of a worker and its reports. Each report is an event. Thread-safe.
 public final class WorkerHandler {
     private static final Pattern STEP = Pattern.compile("[a-zA-Z0-9_.]{1,100}");
-    private static final List<String> RESULTS = List.of("completed", "failed", "partial");
+    private static final List<String> OUTCOMES = List.of("completed", "failed", "partial");
     private static final List<String> BEATS = List.of("active", "running", "busy", "idle", "paused");
     private static final String SOURCE = "worker";
     private static final int LONGEST_METRICS = 4 * 1024;
+
+    private static final JsonType<Task.Status> TASK_STATUS = JsonType.constants(Task.Status.class, Task.Status::text);
+    private static final ObjectType<Object> STATUS_REPORT = ObjectType.object(
+                    "TaskStatus", field("status", TASK_STATUS), optional("message", STRING))
+            .closed();
+    private static final ObjectType<Task> STATUS_SET = object(
+            "TaskStatusSet",
+            field("success", BOOLEAN, task -> true),
+            field("task_id", TASK_ID, Task::id),
+            field("status", TASK_STATUS, Task::status),
+            field("updated_at", TIME, Task::updatedAt));
+    private static final ObjectType<Object> STEP_REPORT = object(
+                    "Progress",
+                    field("event_type", STRING),
+                    field("message", STRING),
+                    optional("details", RAW_OBJECT),
+                    optional("progress_percent", NUMBER))
+            .closed();
+    private static final ObjectType<Event> STEP_NOTED =
+            object("ProgressNoted", field("success", BOOLEAN, event -> true), field("event_id", STRING, Event::id));
+    private static final ObjectType<Object> RESULTS_REPORT = object(
+                    "Results",
+                    field("status", STRING.with("enum", OUTCOMES)),
+                    field("summary", STRING),
+                    field("files_changed", JsonType.list(RAW_OBJECT)),
+                    optional("commits", JsonType.list(RAW_OBJECT)),
+                    optional("tests_passed", BOOLEAN),
+                    optional("notes", STRING))
+            .closed();
+    private static final ObjectType<NextAction> RESULTS_TAKEN = object(
+            "ResultsTaken",
+            field("success", BOOLEAN, next -> true),
+            field("task_id", TASK_ID, NextAction::task),
+            field(
+                    "next_action",
+                    JsonType.nullable(STRING.with("enum", List.of("create_pr", "await_review", "continue"))),
+                    NextAction::action));
+    private static final ObjectType<Object> HEARTBEAT_REPORT = object(
+                    "Heartbeat",
+                    field("sandbox_id", STRING),
+                    optional("task_id", STRING),
+                    field("status", STRING.with("enum", BEATS)),
+                    optional("metrics", RAW_OBJECT, "At most 4 KB as JSON. Responses show it with the run."))
+            .closed();
+    private static final ObjectType<List<String>> COMMANDS = object(
+            "HeartbeatAnswer",
+            field("success", BOOLEAN, commands -> true),
+            field(
+                    "commands",
+                    JsonType.list(STRING.with("enum", List.of("pause", "resume", "abort"))),
+                    Function.identity()));
+
+    private record NextAction(TaskId task, Optional<String> action) {}
+
+    public static final RouteDescription TASK = RouteDescription.get(
+                    "/api/v1/sandbox/task", WORKER, "workerTask", "Return the task of the worker")
+            .text("For the worker in the sandbox, with the token that it was started with.")
+            .answers(200, "The task.", RunJson.TASK)
+            .fails(404);
+
+    public static final RouteDescription STATUS = RouteDescription.patch(
+                    "/api/v1/sandbox/task/{task_id}/status", WORKER, "workerStatus", "Set the status of the task")
+            .text("For the worker in the sandbox, with the token that it was started with.")
+            .header("Idempotency-Key", """
+                    Key of an idempotent request. A repeated request with the same key returns the first \
+                    response.""")
+            .takes(STATUS_REPORT)
+            .answers(200, "The status was stored.", STATUS_SET)
+            .fails(409, 422);
+
+    public static final RouteDescription PROGRESS = RouteDescription.post(
+                    "/api/v1/sandbox/task/{task_id}/progress", WORKER, "workerProgress", "Report a step of the task")
+            .text("For the worker in the sandbox, with the token that it was started with.")
+            .header("Idempotency-Key", """
+                    Key of an idempotent request. A repeated request with the same key returns the first \
+                    response.""")
+            .takes(STEP_REPORT)
+            .answers(200, "The step was appended to the event log.", STEP_NOTED)
+            .fails(409, 422);
+
+    public static final RouteDescription RESULTS = RouteDescription.post(
+                    "/api/v1/sandbox/task/{task_id}/results", WORKER, "workerResults", "Submit the results of the task")
+            .text("For the worker in the sandbox, with the token that it was started with.")
+            .header("Idempotency-Key", """
+                    Key of an idempotent request. A repeated request with the same key returns the first \
+                    response.""")
+            .takes(RESULTS_REPORT)
+            .answers(200, "The results were stored.", RESULTS_TAKEN)
+            .fails(409, 422);
+
+    public static final RouteDescription HEARTBEAT = RouteDescription.post(
+                    "/api/v1/sandbox/heartbeat", WORKER, "workerHeartbeat", "Report that the worker is alive")
+            .text("""
+                    For the worker in the sandbox, with the token that it was started with. The response has the \
+                    next action of the worker.""")
+            .takes(HEARTBEAT_REPORT)
+            .answers(200, "The next action of the worker.", COMMANDS)
+            .fails(409, 422);
 
     private final Tasks tasks;
     private final Runs runs;
@@ -48,18 +162,16 @@ public final class WorkerHandler {
 
     /// `GET …/task`.
     public void task(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.grant(exchange);
         var task = runs.find(grant.sandbox())
                 .filter(run -> run.isActive() && run.task().equals(grant.task()))
                 .flatMap(run -> tasks.find(run.task()))
                 .orElseThrow(() -> new SandboxException(new RunFailure.NoTask()));
-        exchange.answer(200, out -> RunJson.writeTask(out, task));
+        exchange.answer(200, RunJson.TASK, RunJson.TaskView.ofWorker(task));
     }
 
     /// `PATCH …/task/{task_id}/status`.
     public void status(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
             var status = Task.Status.find(fields.string("status"))
@@ -74,18 +186,12 @@ public final class WorkerHandler {
                 message.ifPresent(text -> out.writeStringProperty("message", text));
             });
             Task task = tasks.status(grant.sandbox(), grant.task(), status, message);
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("task_id", task.id().value());
-                out.writeStringProperty("status", task.status().text());
-                Json.time(out, "updated_at", task.updatedAt());
-            };
+            return out -> STATUS_SET.writeFields(out, task);
         });
     }
 
     /// `POST …/task/{task_id}/progress`.
     public void progress(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
             String step = fields.string("event_type");
@@ -104,14 +210,11 @@ public final class WorkerHandler {
                 details.ifPresent(object -> raw(out, "details", object));
                 percent.ifPresent(value -> out.writeNumberProperty("progress_percent", value));
             });
-            // All else that is in it is short.
+            // The other fields are short.
             WorkerCall.requireBytes("details", data, NewEvent.LONGEST_DATA);
             Event event = append(
                     grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.progress", data, SOURCE));
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("event_id", event.id());
-            };
+            return out -> STEP_NOTED.writeFields(out, event);
         });
     }
 
@@ -125,11 +228,10 @@ public final class WorkerHandler {
 
     /// `POST …/task/{task_id}/results`.
     public void results(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
             String status = fields.string("status");
-            if (!RESULTS.contains(status)) {
+            if (!OUTCOMES.contains(status)) {
                 throw WorkerCall.refused("status", "must be completed, failed or partial");
             }
             String summary = WorkerCall.message(fields, "summary");
@@ -147,18 +249,12 @@ public final class WorkerHandler {
             tasks.requireAtWork(grant.sandbox(), grant.task());
             append(grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.results", result, SOURCE));
             tasks.result(grant.sandbox(), grant.task(), result);
-            Optional<String> next = nextAction(status, hasCommits, reviews.isAwaited(grant.sandbox()));
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("task_id", grant.task().value());
-                next.ifPresentOrElse(
-                        action -> out.writeStringProperty("next_action", action),
-                        () -> out.writeNullProperty("next_action"));
-            };
+            var next = new NextAction(grant.task(), nextAction(status, hasCommits, reviews.isAwaited(grant.sandbox())));
+            return out -> RESULTS_TAKEN.writeFields(out, next);
         });
     }
 
-    /// What was done cannot be taken further while a person has not said what they were asked.
+    /// Returns the next step of the worker. A pending review comes first, unless the task failed.
     private static Optional<String> nextAction(String status, boolean hasCommits, boolean isAwaited) {
         if (isAwaited && !status.equals("failed")) {
             return Optional.of("await_review");
@@ -170,9 +266,8 @@ public final class WorkerHandler {
         };
     }
 
-    /// `POST …/heartbeat`: says that the worker lives, which is no work.
+    /// `POST …/heartbeat`: does not count as activity of the sandbox.
     public void heartbeat(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.grant(exchange);
         var fields = exchange.json();
         WorkerCall.requireOwn(fields.string("sandbox_id"), grant.sandbox().value(), "sandbox");
@@ -186,12 +281,7 @@ public final class WorkerHandler {
         WorkerCall.requireBytes("metrics", metrics, LONGEST_METRICS);
         fields.refuseOthers();
         var commands = runs.heartbeat(grant.sandbox(), grant.task(), metrics).commands(status.equals("paused"));
-        exchange.answer(200, out -> {
-            out.writeBooleanProperty("success", true);
-            out.writeArrayPropertyStart("commands");
-            commands.forEach(out::writeString);
-            out.writeEndArray();
-        });
+        exchange.answer(200, COMMANDS, commands);
     }
 
     private void log(SandboxId sandbox, String type, Optional<String> key, Consumer<JsonGenerator> data) {
@@ -206,7 +296,7 @@ public final class WorkerHandler {
         return log.append(sandbox, event).event();
     }
 
-    /// The event of a saying that is repeated is the same one.
+    /// A repeated request has the same event id.
     static String eventId(String key) {
         return key.length() <= 90
                 ? "said." + key
