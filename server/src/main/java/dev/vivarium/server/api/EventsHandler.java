@@ -43,8 +43,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: what happened to a sandbox, in order, as pages or as a
-/// stream that goes on; and what somebody adds. Thread-safe.
+/// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: reads the event log of a sandbox as pages or as
+/// a stream, and appends events. Thread-safe.
 public final class EventsHandler {
     private static final ObjectType<Page> EVENTS = object(
             "Events",
@@ -113,7 +113,7 @@ public final class EventsHandler {
             .answers(201, "The event was appended.", JsonType.oneOf(ADDED, ALL_ADDED))
             .fails(422, 507);
 
-    /// What one call may add: it counts as one, and a talkative agent is not slowed down.
+    /// Maximum number of events in one call. A call counts once against the rate limit, whatever it appends.
     private static final int MOST_AT_ONCE = 100;
 
     private static final String LAST_EVENT = "Last-Event-ID";
@@ -125,7 +125,7 @@ public final class EventsHandler {
     private final InstantSource clock;
     private final Duration breath;
 
-    /// @param breath a stream says something at least this often, so that a hang-up is noticed
+    /// @param breath interval of keep-alives in a stream, by which the server detects a closed connection
     public EventsHandler(
             EventLog log, Inbox inbox, RunEvents runEvents, Presence presence, InstantSource clock, Duration breath) {
         this.log = log;
@@ -159,7 +159,7 @@ public final class EventsHandler {
         }
     }
 
-    /// The ends of the log are looked at first: whoever goes on from there then misses nothing.
+    /// Reads the ends of the log first, so that a client that continues from there misses no event.
     private void page(Exchange exchange, SandboxId sandbox, Query query, Optional<Long> before) throws IOException {
         long head = log.head(sandbox);
         long first = log.first(sandbox);
@@ -173,7 +173,7 @@ public final class EventsHandler {
         exchange.answer(200, EVENTS, new Page(visible, next, first, head));
     }
 
-    /// While it lasts, others see that somebody follows.
+    /// Registers the client in [Presence] for the duration of the stream.
     private void followed(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
         var seen = Presence.Connection.of(sandbox, exchange.principal(), Presence.Way.EVENTS, clock.instant());
@@ -186,8 +186,8 @@ public final class EventsHandler {
         }
     }
 
-    /// What is kept, and then what comes, until the caller hangs up or may no longer read it, or the sandbox has
-    /// ended. `limit` does not end it.
+    /// Sends stored events, then new events, until the client disconnects, loses access, or the sandbox has ended.
+    /// `limit` does not apply.
     private void stream(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
         var access = exchange.access();
@@ -213,7 +213,7 @@ public final class EventsHandler {
             stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
         }
         for (Event event : batch.events()) {
-            // Whoever reads slowly may have lost the right to the rest.
+            // A slow reader may have lost access since the batch was read.
             access.check();
             if (query.includes(event)) {
                 stream.send("event", Long.toString(event.seq()), VisibleEvent.of(event, access.scopes())::write);
@@ -228,7 +228,7 @@ public final class EventsHandler {
             throw new SandboxException(
                     new Failure.InvalidRequest("body", "must hold 1 to " + MOST_AT_ONCE + " events"));
         }
-        // All are looked at before the first is kept.
+        // All events are validated before the first is appended.
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         List<AppendResult> appended;
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
@@ -251,7 +251,7 @@ public final class EventsHandler {
         }
     }
 
-    /// What a person says to the agent as an event reaches it as a message; the rest is kept as it is.
+    /// Appends events. An event that is a message for the agent also enters the inbox.
     private List<AppendResult> append(SandboxId sandbox, List<SubmittedEvent> sent) {
         if (sent.stream().allMatch(one -> one.message().isEmpty())) {
             return log.append(sandbox, sent.stream().map(SubmittedEvent::event).toList());
@@ -263,7 +263,7 @@ public final class EventsHandler {
                 .toList();
     }
 
-    /// A browser that comes back says where it was in a header of its own.
+    /// A browser that reconnects sends its last event in a header.
     private static long afterSeq(Exchange exchange) {
         Optional<Long> asked = PageQuery.number(exchange, "after_seq");
         try {
@@ -276,7 +276,7 @@ public final class EventsHandler {
         }
     }
 
-    /// Before which event a page ends, if it is to end there; the newest page ends before none.
+    /// Returns the event that a page ends before, if the request sets one. The newest page has no such event.
     private static Optional<Long> beforeSeq(Exchange exchange) {
         Optional<Long> before = PageQuery.number(exchange, "before_seq");
         if (before.filter(seq -> seq < 1).isPresent()) {

@@ -14,8 +14,8 @@ import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.Duration;
 
-/// `GET /api/v1/events`: what happens to all sandboxes that the caller may hear of, as a stream that goes on; for those
-/// who cannot use a WebSocket. Thread-safe.
+/// `GET /api/v1/events`: events of all sandboxes that the caller may see, as a stream, for clients without WebSocket.
+/// Thread-safe.
 public final class FeedHandler {
     public static final RouteDescription STREAM = RouteDescription.get(
                     "/api/v1/events", KEY, "listenToEvents", "Follow the events of all sandboxes as a stream")
@@ -31,7 +31,7 @@ public final class FeedHandler {
             .answers(200, "The stream.", "text/event-stream", STRING)
             .also("application/x-ndjson", STRING);
 
-    /// A stream says something at least this often, so that a hang-up is noticed.
+    /// Interval of keep-alives, by which the server detects a closed connection.
     private static final Duration BREATH = Duration.ofSeconds(5);
 
     private final Feed feed;
@@ -66,7 +66,7 @@ public final class FeedHandler {
             stream.send("missed", out -> Feed.write(out, heard.missed()));
         }
         for (Event event : heard.events()) {
-            // Whoever reads slowly may have lost the right to the rest.
+            // A slow reader may have lost access since the batch was read.
             access.check();
             stream.send("event", out -> events.write(out, event));
         }

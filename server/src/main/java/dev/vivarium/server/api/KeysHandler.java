@@ -66,17 +66,15 @@ public final class KeysHandler {
         this.keys = keys;
     }
 
-    /// `POST /admin/keys`: the one answer in which the key can be read.
+    /// Only this response contains the key.
     public void issue(Exchange exchange) throws IOException {
         exchange.answer(201, ISSUED_KEY, keys.issue(exchange.json(ISSUE_KEY)));
     }
 
-    /// `GET /admin/keys`.
     public void list(Exchange exchange) throws IOException {
         exchange.answer(200, KEYS, keys.list());
     }
 
-    /// `DELETE /admin/keys/{key_id}`.
     public void revoke(Exchange exchange) throws IOException {
         String keyId = exchange.path("key_id");
         if (!keys.revoke(keyId)) {

@@ -24,10 +24,10 @@ import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/// `GET /sandboxes/{sandbox_id}/files/{path…}`: the bytes of a file, all or a part, or what is in a directory.
-/// Thread-safe.
+/// `GET /sandboxes/{sandbox_id}/files/{path…}`: a file, a range of it, or a directory listing. Thread-safe.
 ///
-/// What is sent is what the `ETag` says: if the file changes on the way, the connection breaks before the last byte.
+/// The content matches the `ETag`: if the file changes during the response, the server closes the connection before the
+/// last byte.
 public final class ReadFileHandler {
     public static final RouteDescription READ = RouteDescription.get(
                     "/sandboxes/{sandbox_id}/files/{path…}",
@@ -59,7 +59,7 @@ public final class ReadFileHandler {
             .fails(416, "The range is outside the file.")
             .fails(409, 410, 412, 502);
 
-    /// The permissions of a file, in octal digits; both ways.
+    /// Header with the permissions of a file in octal digits, in requests and responses.
     static final String MODE = "X-File-Mode";
 
     private static final int PERMISSIONS = 0777;
@@ -89,7 +89,7 @@ public final class ReadFileHandler {
         }
     }
 
-    /// The file at `path`; nothing if a directory is there.
+    /// Returns the file at `path`. Empty if it is a directory.
     private static Optional<FileContent> find(Workspace files, String path) {
         try {
             return Optional.of(FileContent.of(files, path));
@@ -139,7 +139,7 @@ public final class ReadFileHandler {
         }
     }
 
-    /// RFC 9530: the hash of a file whose ETag is none, for whoever asks for it.
+    /// RFC 9530: the hash of a file whose ETag is not its hash, if the client asks for it.
     private static boolean wantsDigest(Exchange exchange) {
         return exchange.headerList("Want-Repr-Digest")
                 .filter(wanted -> wanted.contains("sha-256"))

@@ -46,7 +46,7 @@ public final class RevokeHandler {
                     "revokeToken",
                     "Revoke one token of a sandbox or all of them")
             .takes(REQUEST)
-            .answers(200, "The key is no longer valid.", REVOKED)
+            .answers(200, "The token is no longer valid.", REVOKED)
             .fails(429, "Too many attempts. Retry later.");
 
     private final ThreadCallers callers;

@@ -41,7 +41,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/// `POST /api/v1/sandboxes`: starts an agent at a task, in a sandbox of its own or in that of a thread. Thread-safe.
+/// `POST /api/v1/sandboxes`: starts an agent run for a task, in a new sandbox or in the sandbox of a thread. Thread-safe.
 public final class SpawnHandler {
     private static final ObjectType<NewRun> REQUEST = object(
             "Spawn",
@@ -86,7 +86,7 @@ public final class SpawnHandler {
     private static final int LONGEST_MODEL = 200;
     private static final double MOST_BUDGET = 1_000_000;
 
-    /// What says the same as a variable of the worker.
+    /// Variables with the same effect as a variable of the worker.
     private static final Map<String, String> FIELDS =
             Map.of("MODEL", "model", "BUDGET_USD", "budget_usd", "RESUME_SESSION", "resume_from");
 
@@ -169,7 +169,7 @@ public final class SpawnHandler {
                         tasks.require(known.orElseThrow(), owner::equals).id()));
     }
 
-    /// What the server sets itself would win in silence over what somebody asked for.
+    /// Rejects a variable that the server sets itself, because it would silently override the requested value.
     private static void requireFree(Run.Runtime runtime, String variable) {
         String instead = FIELDS.containsKey(variable) ? "give " + FIELDS.get(variable) : "choose another name";
         require(

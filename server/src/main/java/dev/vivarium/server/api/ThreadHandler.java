@@ -69,7 +69,7 @@ public final class ThreadHandler {
 
     public static final RouteDescription HEARTBEAT = RouteDescription.post(
                     "/threads/{thread_id}/heartbeat", TOKEN, "heartbeat", "Extend the lease of the sandbox of a thread")
-            .answers(200, "The time when the sandbox expires if it stays idle.", SANDBOX);
+            .answers(200, "The sandbox with its new expiry time.", SANDBOX);
 
     public static final RouteDescription FIND = RouteDescription.get(
                     "/threads/{thread_id}/sandbox", TOKEN, "findSandbox", "Find the sandbox of a thread")

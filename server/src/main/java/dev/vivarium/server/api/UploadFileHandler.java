@@ -21,8 +21,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// `POST /upload_file`: puts a file into the workspace, streamed from the multipart body to the guest. What is refused
-/// or broken off leaves nothing behind. Thread-safe.
+/// `POST /upload_file`: streams a file from the multipart body to the workspace. A rejected or interrupted upload
+/// leaves no file. Thread-safe.
 public final class UploadFileHandler {
     private static final ObjectType<Object> FORM =
             object("", field("session_id", STRING), field("file", BYTES), optional("filename", STRING, """
@@ -39,7 +39,7 @@ public final class UploadFileHandler {
             .fails(507, "The workspace is full, or the disk of the server has too little free space.")
             .fails(403, 404, 409, 410, 413, 415, 502);
 
-    /// What a form may hold beside the file, generously.
+    /// Upper bound of the form without the file.
     private static final long FORM_BYTES = 64 * 1024;
 
     private final Callers callers;
@@ -47,7 +47,7 @@ public final class UploadFileHandler {
     private final Telemetry telemetry;
     private final Path spool;
 
-    /// `spool` is where a large file waits when the form names its session only afterwards.
+    /// `spool` is the directory for a large file that precedes its session in the form.
     public UploadFileHandler(Callers callers, CallConfig config, Telemetry telemetry, Path spool) {
         this.callers = callers;
         this.config = config;

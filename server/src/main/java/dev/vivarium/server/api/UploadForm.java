@@ -43,7 +43,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         this.spoolDirectory = spoolDirectory;
     }
 
-    /// What the form became.
+    /// Result of a form.
     record Uploaded(Sandbox sandbox, FileEntry entry) {}
 
     Optional<Sandbox> sandbox() {

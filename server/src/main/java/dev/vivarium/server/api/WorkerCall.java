@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
-/// One call of a worker: who it is, and that it speaks of its own task. Stateless.
+/// Common parts of the routes of workers: the grant, idempotent requests and types of fields. Stateless.
 final class WorkerCall {
     private static final int LONGEST_MESSAGE = 10 * 1024;
     private static final int LONGEST_DATA = 100 * 1024;
@@ -31,7 +31,7 @@ final class WorkerCall {
         throw new IllegalStateException("the route is not a worker's");
     }
 
-    /// The grant of a worker that names its own task in the path; throws [Failure.NotAllowed] otherwise.
+    /// Returns the grant of the worker. Throws [Failure.NotAllowed] if the path names another task.
     static WorkerGrant ofTask(Exchange exchange) {
         var grant = grant(exchange);
         requireOwn(exchange.path("task_id"), grant.task().value(), "task");
@@ -44,13 +44,13 @@ final class WorkerCall {
         }
     }
 
-    /// What is done the first time a worker says something, and what it is told.
+    /// Handles the first request with a key and returns its response.
     interface Once {
         Consumer<JsonGenerator> act(JsonFields fields, Optional<String> key);
     }
 
-    /// Does it once for each `Idempotency-Key`; who repeats it is told the same, and who says something else under
-    /// it is refused.
+    /// Runs `once` for the first request with an `Idempotency-Key`. A repeated request gets the same response. Another
+    /// request with the same key is rejected.
     static void once(Exchange exchange, IdempotencyRecords repeats, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");
@@ -72,7 +72,7 @@ final class WorkerCall {
         exchange.answer(200, "application/json", answer.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// A text for people, without control characters.
+    /// Reads a text for people and removes control characters.
     static String message(JsonFields fields, String name) {
         return plain(name, fields.string(name));
     }
@@ -91,7 +91,7 @@ final class WorkerCall {
         return PlainText.of(text);
     }
 
-    /// An object that is kept as it is.
+    /// Reads an object that is stored unchanged.
     static Optional<String> object(JsonFields fields, String name) {
         return fields.optionalObject(name).map(object -> {
             String text = object.text();

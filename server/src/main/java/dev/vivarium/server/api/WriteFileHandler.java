@@ -23,8 +23,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HexFormat;
 
-/// `PUT`, `DELETE` and `POST …?move_to=` on `/sandboxes/{sandbox_id}/files/{path…}`: changes of files, each on the
-/// condition that the caller has seen what is there. What is refused or broken off leaves nothing behind. Thread-safe.
+/// `PUT`, `DELETE` and `POST …?move_to=` on `/sandboxes/{sandbox_id}/files/{path…}`: changes files, with
+/// preconditions. A rejected or interrupted write leaves no file. Thread-safe.
 public final class WriteFileHandler {
     public static final RouteDescription PUT = RouteDescription.put(
                     "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RW), "writeFile", "Write a file")
@@ -106,7 +106,7 @@ public final class WriteFileHandler {
         }
     }
 
-    /// What becomes of a file, and when.
+    /// Outcome of a write.
     private record Change(String path, WriteCondition condition, FileMode mode) {}
 
     private static FileMode mode(Exchange exchange) {
