@@ -82,11 +82,11 @@ public final class JsonFields {
         return find(name, Object.class, "").isPresent();
     }
 
-    <T> T required(String name, JsonType<T> type) {
+    public <T> T required(String name, JsonType<T> type) {
         return optional(name, type).orElseThrow(() -> missing(name));
     }
 
-    <T> Optional<T> optional(String name, JsonType<T> type) {
+    public <T> Optional<T> optional(String name, JsonType<T> type) {
         asked.add(name);
         Object value = values.get(name);
         return value == null || value == Null.NULL ? Optional.empty() : Optional.of(type.read(prefix + name, value));

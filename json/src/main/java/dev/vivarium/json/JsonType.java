@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import tools.jackson.core.JsonGenerator;
 
 /// JSON form of a type: writes a value, reads a value, and describes itself as a JSON schema. Immutable.
@@ -119,13 +120,18 @@ public sealed class JsonType<T> permits ObjectType {
 
     /// Returns the type of the constants of `type`. `label` is the JSON form of a constant.
     public static <E extends Enum<E>> JsonType<E> constants(Class<E> type, Function<E, String> label) {
+        return constants(type, label, "is not one that this version knows");
+    }
+
+    /// Returns the same type with the rule that an error states.
+    public static <E extends Enum<E>> JsonType<E> constants(Class<E> type, Function<E, String> label, String rule) {
         var all = type.getEnumConstants();
         return STRING.with("enum", Arrays.stream(all).map(label).toList())
                 .reading(
                         (field, text) -> Arrays.stream(all)
                                 .filter(each -> label.apply(each).equals(text))
                                 .findFirst()
-                                .orElseThrow(() -> JsonFields.invalid(field, "is not one that this version knows")),
+                                .orElseThrow(() -> JsonFields.invalid(field, rule)),
                         label);
     }
 
@@ -173,6 +179,18 @@ public sealed class JsonType<T> permits ObjectType {
     /// Returns the type of another class with the same JSON form.
     public <U> JsonType<U> as(Function<T, U> from, Function<U, T> to) {
         return reading((field, value) -> from.apply(value), to);
+    }
+
+    /// Returns this type with a rule that reading enforces.
+    public JsonType<T> checked(Predicate<T> isValid, String rule) {
+        return reading(
+                (field, value) -> {
+                    if (!isValid.test(value)) {
+                        throw JsonFields.invalid(field, rule);
+                    }
+                    return value;
+                },
+                Function.identity());
     }
 
     private <U> JsonType<U> reading(FieldFunction<T, U> from, Function<U, T> to) {

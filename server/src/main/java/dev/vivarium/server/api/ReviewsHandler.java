@@ -56,17 +56,15 @@ public final class ReviewsHandler {
 
     public static final RouteDescription ASK = RouteDescription.post(
                     "/api/v1/sandbox/task/{task_id}/review", WORKER, "requestReview", "Ask a person for a review")
-            .text("For the worker in the sandbox, with the token that it was started with.")
-            .header("Idempotency-Key", """
-                    Key of an idempotent request. A repeated request with the same key returns the first \
-                    response.""")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(ReviewJson.NEW_REVIEW)
             .answers(200, "The review is pending.", ASKED)
             .fails(409, 422);
 
     public static final RouteDescription AWAIT = RouteDescription.get(
                     "/api/v1/sandbox/task/{task_id}/review/{review_id}", WORKER, "awaitReview", "Find a review")
-            .text("For the worker in the sandbox, with the token that it was started with.")
+            .text(WorkerCall.FOR_WORKERS)
             .query("wait", PageQuery.WAIT, "Seconds to wait for a decision.")
             .answers(200, "The review.", ReviewJson.REVIEW)
             .fails(404);

@@ -19,8 +19,12 @@ import tools.jackson.core.JsonGenerator;
 
 /// Common parts of the routes of workers: the grant, idempotent requests and types of fields. Stateless.
 final class WorkerCall {
+    static final String FOR_WORKERS = "For the worker in the sandbox, with the token that it was started with.";
+    static final String IDEMPOTENCY =
+            "Key of an idempotent request. A repeated request with the same key returns the first response.";
+
     private static final int LONGEST_MESSAGE = 10 * 1024;
-    private static final int LONGEST_DATA = 100 * 1024;
+    static final int LONGEST_DATA = 100 * 1024;
 
     private WorkerCall() {}
 
@@ -72,18 +76,9 @@ final class WorkerCall {
         exchange.answer(200, "application/json", answer.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// Reads a text for people and removes control characters.
-    static String message(JsonFields fields, String name) {
-        return plain(name, fields.string(name));
-    }
-
-    /// Returns the type of such a text in the field `name`.
+    /// Returns the type of a text for people in the field `name`. Reading removes control characters.
     static JsonType<String> message(String name) {
         return JsonType.STRING.as(text -> plain(name, text), Function.identity());
-    }
-
-    static Optional<String> optionalMessage(JsonFields fields, String name) {
-        return fields.optionalString(name).map(text -> plain(name, text));
     }
 
     private static String plain(String name, String text) {
@@ -91,13 +86,14 @@ final class WorkerCall {
         return PlainText.of(text);
     }
 
-    /// Reads an object that is stored unchanged.
-    static Optional<String> object(JsonFields fields, String name) {
-        return fields.optionalObject(name).map(object -> {
-            String text = object.text();
-            requireBytes(name, text, LONGEST_DATA);
-            return text;
-        });
+    /// Returns the type of an object in the field `name` that is stored unchanged, with at most `most` bytes.
+    static JsonType<String> object(String name, int most) {
+        return JsonType.RAW_OBJECT.as(
+                text -> {
+                    requireBytes(name, text, most);
+                    return text;
+                },
+                Function.identity());
     }
 
     static void requireBytes(String name, String text, int most) {

@@ -34,7 +34,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -48,9 +47,13 @@ public final class WorkerHandler {
     private static final String SOURCE = "worker";
     private static final int LONGEST_METRICS = 4 * 1024;
 
-    private static final JsonType<Task.Status> TASK_STATUS = JsonType.constants(Task.Status.class, Task.Status::text);
-    private static final ObjectType<Object> STATUS_REPORT = ObjectType.object(
-                    "TaskStatus", field("status", TASK_STATUS), optional("message", STRING))
+    private static final JsonType<Task.Status> TASK_STATUS = JsonType.constants(
+            Task.Status.class, Task.Status::text, "must be pending, in_progress, completed, failed or blocked");
+    private static final ObjectType<StatusReport> STATUS_REPORT = object(
+                    "TaskStatus",
+                    StatusReport::new,
+                    field("status", TASK_STATUS, StatusReport::status),
+                    optional("message", WorkerCall.message("message"), StatusReport::message))
             .closed();
     private static final ObjectType<Task> STATUS_SET = object(
             "TaskStatusSet",
@@ -58,23 +61,33 @@ public final class WorkerHandler {
             field("task_id", TASK_ID, Task::id),
             field("status", TASK_STATUS, Task::status),
             field("updated_at", TIME, Task::updatedAt));
-    private static final ObjectType<Object> STEP_REPORT = object(
+    private static final ObjectType<Step> STEP_REPORT = object(
                     "Progress",
-                    field("event_type", STRING),
-                    field("message", STRING),
-                    optional("details", RAW_OBJECT),
-                    optional("progress_percent", NUMBER))
+                    Step::new,
+                    field(
+                            "event_type",
+                            STRING.checked(
+                                    type -> STEP.matcher(type).matches(),
+                                    "must be 1 to 100 characters of a-z, A-Z, 0-9, '_' and '.'")),
+                    field("message", WorkerCall.message("message")),
+                    optional("details", WorkerCall.object("details", WorkerCall.LONGEST_DATA)),
+                    optional(
+                            "progress_percent",
+                            NUMBER.checked(percent -> percent >= 0 && percent <= 100, "must be between 0 and 100")))
             .closed();
     private static final ObjectType<Event> STEP_NOTED =
             object("ProgressNoted", field("success", BOOLEAN, event -> true), field("event_id", STRING, Event::id));
-    private static final ObjectType<Object> RESULTS_REPORT = object(
+    private static final JsonType<String> OUTCOME = STRING.with("enum", OUTCOMES)
+            .checked(OUTCOMES::contains, "must be completed, failed or partial");
+    private static final ObjectType<TaskResults> RESULTS_REPORT = ObjectType.<TaskResults>object(
                     "Results",
-                    field("status", STRING.with("enum", OUTCOMES)),
+                    field("status", OUTCOME),
                     field("summary", STRING),
                     field("files_changed", JsonType.list(RAW_OBJECT)),
                     optional("commits", JsonType.list(RAW_OBJECT)),
                     optional("tests_passed", BOOLEAN),
                     optional("notes", STRING))
+            .readBy(TaskResults::read)
             .closed();
     private static final ObjectType<NextAction> RESULTS_TAKEN = object(
             "ResultsTaken",
@@ -84,12 +97,19 @@ public final class WorkerHandler {
                     "next_action",
                     JsonType.nullable(STRING.with("enum", List.of("create_pr", "await_review", "continue"))),
                     NextAction::action));
-    private static final ObjectType<Object> HEARTBEAT_REPORT = object(
+    private static final ObjectType<Beat> HEARTBEAT_REPORT = object(
                     "Heartbeat",
+                    Beat::new,
                     field("sandbox_id", STRING),
                     optional("task_id", STRING),
-                    field("status", STRING.with("enum", BEATS)),
-                    optional("metrics", RAW_OBJECT, "At most 4 KB as JSON. Responses show it with the run."))
+                    field(
+                            "status",
+                            STRING.with("enum", BEATS)
+                                    .checked(BEATS::contains, "must be one of " + String.join(", ", BEATS))),
+                    optional(
+                            "metrics",
+                            WorkerCall.object("metrics", LONGEST_METRICS),
+                            "At most 4 KB as JSON. Responses show it with the run."))
             .closed();
     private static final ObjectType<List<String>> COMMANDS = object(
             "HeartbeatAnswer",
@@ -99,40 +119,58 @@ public final class WorkerHandler {
                     JsonType.list(STRING.with("enum", List.of("pause", "resume", "abort"))),
                     Function.identity()));
 
+    private record StatusReport(Task.Status status, Optional<String> message) {}
+
+    private record Step(String type, String message, Optional<String> details, Optional<Double> percent) {}
+
+    private record Beat(String sandbox, Optional<String> task, String status, Optional<String> metrics) {}
+
+    /// @param text the object as the worker sent it, without control characters in texts
+    private record TaskResults(String status, boolean hasCommits, String text) {
+        static TaskResults read(JsonFields fields) {
+            String status = fields.required("status", OUTCOME);
+            String summary = fields.required("summary", WorkerCall.message("summary"));
+            fields.objects("files_changed");
+            boolean hasCommits =
+                    !fields.optionalObjects("commits").orElse(List.of()).isEmpty();
+            fields.optionalFlag("tests_passed");
+            var notes = fields.optional("notes", WorkerCall.message("notes"));
+            String text = notes.map(plain -> fields.with("notes", plain))
+                    .orElse(fields)
+                    .with("summary", summary)
+                    .text();
+            return new TaskResults(status, hasCommits, text);
+        }
+    }
+
     private record NextAction(TaskId task, Optional<String> action) {}
 
     public static final RouteDescription TASK = RouteDescription.get(
                     "/api/v1/sandbox/task", WORKER, "workerTask", "Return the task of the worker")
-            .text("For the worker in the sandbox, with the token that it was started with.")
+            .text(WorkerCall.FOR_WORKERS)
             .answers(200, "The task.", RunJson.TASK)
             .fails(404);
 
     public static final RouteDescription STATUS = RouteDescription.patch(
                     "/api/v1/sandbox/task/{task_id}/status", WORKER, "workerStatus", "Set the status of the task")
-            .text("For the worker in the sandbox, with the token that it was started with.")
-            .header("Idempotency-Key", """
-                    Key of an idempotent request. A repeated request with the same key returns the first \
-                    response.""")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(STATUS_REPORT)
             .answers(200, "The status was stored.", STATUS_SET)
             .fails(409, 422);
 
     public static final RouteDescription PROGRESS = RouteDescription.post(
                     "/api/v1/sandbox/task/{task_id}/progress", WORKER, "workerProgress", "Report a step of the task")
-            .text("For the worker in the sandbox, with the token that it was started with.")
-            .header("Idempotency-Key", """
-                    Key of an idempotent request. A repeated request with the same key returns the first \
-                    response.""")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(STEP_REPORT)
             .answers(200, "The step was appended to the event log.", STEP_NOTED)
             .fails(409, 422);
 
     public static final RouteDescription RESULTS = RouteDescription.post(
                     "/api/v1/sandbox/task/{task_id}/results", WORKER, "workerResults", "Submit the results of the task")
-            .text("For the worker in the sandbox, with the token that it was started with.")
-            .header("Idempotency-Key", """
-                    Key of an idempotent request. A repeated request with the same key returns the first \
-                    response.""")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(RESULTS_REPORT)
             .answers(200, "The results were stored.", RESULTS_TAKEN)
             .fails(409, 422);
@@ -160,7 +198,6 @@ public final class WorkerHandler {
         this.log = log;
     }
 
-    /// `GET …/task`.
     public void task(Exchange exchange) throws IOException {
         var grant = WorkerCall.grant(exchange);
         var task = runs.find(grant.sandbox())
@@ -170,45 +207,31 @@ public final class WorkerHandler {
         exchange.answer(200, RunJson.TASK, RunJson.TaskView.ofWorker(task));
     }
 
-    /// `PATCH …/task/{task_id}/status`.
     public void status(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            var status = Task.Status.find(fields.string("status"))
-                    .orElseThrow(() ->
-                            WorkerCall.refused("status", "must be pending, in_progress, completed, failed or blocked"));
-            var message = WorkerCall.optionalMessage(fields, "message");
-            fields.refuseOthers();
+            var report = STATUS_REPORT.read(fields);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             log(grant.sandbox(), "agent.status", key, out -> {
                 out.writeStringProperty("task_id", grant.task().value());
-                out.writeStringProperty("status", status.text());
-                message.ifPresent(text -> out.writeStringProperty("message", text));
+                STATUS_REPORT.writeFields(out, report);
             });
-            Task task = tasks.status(grant.sandbox(), grant.task(), status, message);
+            Task task = tasks.status(grant.sandbox(), grant.task(), report.status(), report.message());
             return out -> STATUS_SET.writeFields(out, task);
         });
     }
 
-    /// `POST …/task/{task_id}/progress`.
     public void progress(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            String step = fields.string("event_type");
-            if (!STEP.matcher(step).matches()) {
-                throw WorkerCall.refused("event_type", "must be 1 to 100 characters of a-z, A-Z, 0-9, '_' and '.'");
-            }
-            String message = WorkerCall.message(fields, "message");
-            var details = WorkerCall.object(fields, "details");
-            var percent = percent(fields);
-            fields.refuseOthers();
+            var step = STEP_REPORT.read(fields);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             String data = text(out -> {
                 out.writeStringProperty("task_id", grant.task().value());
-                out.writeStringProperty("event_type", step);
-                out.writeStringProperty("message", message);
-                details.ifPresent(object -> raw(out, "details", object));
-                percent.ifPresent(value -> out.writeNumberProperty("progress_percent", value));
+                out.writeStringProperty("event_type", step.type());
+                out.writeStringProperty("message", step.message());
+                step.details().ifPresent(object -> raw(out, "details", object));
+                step.percent().ifPresent(value -> out.writeNumberProperty("progress_percent", value));
             });
             // The other fields are short.
             WorkerCall.requireBytes("details", data, NewEvent.LONGEST_DATA);
@@ -218,38 +241,16 @@ public final class WorkerHandler {
         });
     }
 
-    private static OptionalDouble percent(JsonFields fields) {
-        OptionalDouble percent = fields.optionalNumber("progress_percent");
-        if (percent.isPresent() && (percent.getAsDouble() < 0 || percent.getAsDouble() > 100)) {
-            throw WorkerCall.refused("progress_percent", "must be between 0 and 100");
-        }
-        return percent;
-    }
-
-    /// `POST …/task/{task_id}/results`.
     public void results(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            String status = fields.string("status");
-            if (!OUTCOMES.contains(status)) {
-                throw WorkerCall.refused("status", "must be completed, failed or partial");
-            }
-            String summary = WorkerCall.message(fields, "summary");
-            fields.objects("files_changed");
-            boolean hasCommits =
-                    !fields.optionalObjects("commits").orElse(List.of()).isEmpty();
-            fields.optionalFlag("tests_passed");
-            var notes = WorkerCall.optionalMessage(fields, "notes");
-            fields.refuseOthers();
-            String result = notes.map(text -> fields.with("notes", text))
-                    .orElse(fields)
-                    .with("summary", summary)
-                    .text();
+            var report = RESULTS_REPORT.read(fields);
+            String result = report.text();
             WorkerCall.requireBytes("files_changed", result, NewEvent.LONGEST_DATA);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             append(grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.results", result, SOURCE));
             tasks.result(grant.sandbox(), grant.task(), result);
-            var next = new NextAction(grant.task(), nextAction(status, hasCommits, reviews.isAwaited(grant.sandbox())));
+            var next = new NextAction(grant.task(), nextAction(report.status(), report.hasCommits(), reviews.isAwaited(grant.sandbox())));
             return out -> RESULTS_TAKEN.writeFields(out, next);
         });
     }
@@ -266,21 +267,14 @@ public final class WorkerHandler {
         };
     }
 
-    /// `POST …/heartbeat`: does not count as activity of the sandbox.
+    /// Does not count as activity of the sandbox.
     public void heartbeat(Exchange exchange) throws IOException {
         var grant = WorkerCall.grant(exchange);
-        var fields = exchange.json();
-        WorkerCall.requireOwn(fields.string("sandbox_id"), grant.sandbox().value(), "sandbox");
-        fields.optionalString("task_id")
-                .ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
-        String status = fields.string("status");
-        if (!BEATS.contains(status)) {
-            throw WorkerCall.refused("status", "must be one of " + String.join(", ", BEATS));
-        }
-        String metrics = fields.optionalObject("metrics").map(JsonFields::text).orElse("{}");
-        WorkerCall.requireBytes("metrics", metrics, LONGEST_METRICS);
-        fields.refuseOthers();
-        var commands = runs.heartbeat(grant.sandbox(), grant.task(), metrics).commands(status.equals("paused"));
+        var beat = exchange.json(HEARTBEAT_REPORT);
+        WorkerCall.requireOwn(beat.sandbox(), grant.sandbox().value(), "sandbox");
+        beat.task().ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
+        var run = runs.heartbeat(grant.sandbox(), grant.task(), beat.metrics().orElse("{}"));
+        var commands = run.commands(beat.status().equals("paused"));
         exchange.answer(200, COMMANDS, commands);
     }
 
