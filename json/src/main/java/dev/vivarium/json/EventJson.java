@@ -15,7 +15,6 @@ import tools.jackson.core.JsonGenerator;
 public final class EventJson {
     /// An event to append.
     public static final ObjectType<Sent> NEW_EVENT = object(
-                    "NewEvent",
                     Sent::new,
                     optional(
                             "event_id",
@@ -24,6 +23,7 @@ public final class EventJson {
                     field("event_type", STRING.with("maxLength", 100).with("pattern", "^[a-zA-Z0-9_.]+$")),
                     optional("event_data", RAW_OBJECT, "At most 100 KB as JSON."),
                     optional("source", STRING))
+            .named("NewEvent")
             .closed();
 
     /// The fields of a request; [NewEvent] validates them.

@@ -128,27 +128,13 @@ public final class ObjectType<T> extends JsonType<T> {
         return of(name, List.of(a, b, c), in -> make.of(a.read.apply(in), b.read.apply(in), c.read.apply(in)));
     }
 
+    /// Returns an inline type. Use [#named] for a component.
     public static <T, A, B, C, D> ObjectType<T> object(
-            String name, Make4<A, B, C, D, T> make, Field<T, A> a, Field<T, B> b, Field<T, C> c, Field<T, D> d) {
+            Make4<A, B, C, D, T> make, Field<T, A> a, Field<T, B> b, Field<T, C> c, Field<T, D> d) {
         return of(
-                name,
+                "",
                 List.of(a, b, c, d),
                 in -> make.of(a.read.apply(in), b.read.apply(in), c.read.apply(in), d.read.apply(in)));
-    }
-
-    public static <T, A, B, C, D, E> ObjectType<T> object(
-            String name,
-            Make5<A, B, C, D, E, T> make,
-            Field<T, A> a,
-            Field<T, B> b,
-            Field<T, C> c,
-            Field<T, D> d,
-            Field<T, E> e) {
-        return of(
-                name,
-                List.of(a, b, c, d, e),
-                in -> make.of(
-                        a.read.apply(in), b.read.apply(in), c.read.apply(in), d.read.apply(in), e.read.apply(in)));
     }
 
     /// Constructor with three parameters.
@@ -159,11 +145,6 @@ public final class ObjectType<T> extends JsonType<T> {
     /// Constructor with four parameters.
     public interface Make4<A, B, C, D, T> {
         T of(A a, B b, C c, D d);
-    }
-
-    /// Constructor with five parameters.
-    public interface Make5<A, B, C, D, E, T> {
-        T of(A a, B b, C c, D d, E e);
     }
 
     private static <T> ObjectType<T> of(String name, List<Field<T, ?>> fields, Function<JsonFields, T> reader) {
@@ -190,6 +171,11 @@ public final class ObjectType<T> extends JsonType<T> {
             in.refuseOthers();
             return value;
         });
+    }
+
+    @Override
+    public ObjectType<T> named(String component) {
+        return new ObjectType<>(component, schema(), fields, reader);
     }
 
     @Override

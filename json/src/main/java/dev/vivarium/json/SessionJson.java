@@ -45,12 +45,12 @@ public final class SessionJson {
     private static final JsonType<Long> MEBIBYTES = NUMBER.as(size -> Math.round(size * MIB), bytes -> bytes / MIB);
 
     public static final ObjectType<Limits> LIMITS = object(
-            "Limits",
-            Limits::new,
-            field("memory_mb", MEBIBYTES, Limits::memoryBytes),
-            field("cpus", NUMBER, Limits::cpus),
-            field("processes", INT, Limits::processes),
-            field("disk_mb", MEBIBYTES, Limits::diskBytes));
+                    Limits::new,
+                    field("memory_mb", MEBIBYTES, Limits::memoryBytes),
+                    field("cpus", NUMBER, Limits::cpus),
+                    field("processes", INT, Limits::processes),
+                    field("disk_mb", MEBIBYTES, Limits::diskBytes))
+            .named("Limits");
 
     /// Limits that a request asks for. The server chooses the disk size, because a warm sandbox has its disk before
     /// a request.

@@ -28,12 +28,12 @@ class JsonTypeTest {
     private static final ObjectType<Point> POINT =
             object("Point", Point::new, field("x", INT, Point::x), field("y", INT, "Downwards.", Point::y));
     private static final ObjectType<Shape> SHAPE = object(
-                    "Shape",
                     Shape::new,
                     field("name", STRING.length(1, 20), Shape::name),
                     field("points", list(POINT), Shape::points),
                     optional("delay", SECONDS, "Before it is drawn.", Shape::delay),
                     optional("labels", map(STRING), Shape::labels))
+            .named("Shape")
             .closed();
 
     private record Point(int x, int y) {}

@@ -2,7 +2,6 @@ package dev.vivarium.server.api;
 
 import static dev.vivarium.json.IdTypes.USER_ID;
 import static dev.vivarium.json.JsonType.STRING;
-import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
@@ -11,6 +10,7 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.ThreadId;
@@ -26,23 +26,28 @@ import java.util.Optional;
 /// `POST /threads/{thread_id}/sandbox`: creates the sandbox of a thread if it has none, and issues a token for it.
 /// Thread-safe.
 public final class NegotiateHandler {
-    private static final ObjectType<Negotiate> REQUEST = object(
+    private static final ObjectType<Negotiate> REQUEST = ObjectType.<Negotiate>object(
                     "Negotiate",
-                    Negotiate::new,
                     optional("sandbox_id", STRING, "A hint: the previous sandbox of the client."),
                     optional("scopes", TokenAnswer.SCOPES),
                     optional("ttl", TokenAnswer.TTL),
                     optional("user_id", USER_ID, "For admins: the user of the token."),
                     optional("egress", EgressJson.EGRESS))
+            .readBy(Negotiate::read)
             .closed();
 
-    /// @param hint ignored: a thread has one sandbox, and the response names it
     private record Negotiate(
-            Optional<String> hint,
-            Optional<Scopes> scopes,
-            Optional<Duration> ttl,
-            Optional<UserId> user,
-            Optional<Egress> egress) {}
+            Optional<Scopes> scopes, Optional<Duration> ttl, Optional<UserId> user, Optional<Egress> egress) {
+        static Negotiate read(JsonFields fields) {
+            // A hint that the server ignores: a thread has one sandbox, and the response names it.
+            fields.optionalString("sandbox_id");
+            return new Negotiate(
+                    fields.optional("scopes", TokenAnswer.SCOPES),
+                    fields.optional("ttl", TokenAnswer.TTL),
+                    fields.optional("user_id", USER_ID),
+                    fields.optional("egress", EgressJson.EGRESS));
+        }
+    }
 
     public static final RouteDescription NEGOTIATE = RouteDescription.post(
                     "/threads/{thread_id}/sandbox",

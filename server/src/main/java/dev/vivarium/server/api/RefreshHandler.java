@@ -29,12 +29,12 @@ import java.util.Optional;
 /// issues a narrower one for somebody else. The scopes never grow. Thread-safe.
 public final class RefreshHandler {
     private static final ObjectType<Refresh> REFRESH_REQUEST = object(
-                    "Refresh",
                     Refresh::new,
                     optional("sandbox_id", STRING),
                     field("current_token", STRING),
                     optional("scopes", TokenAnswer.SCOPES),
                     optional("ttl", TokenAnswer.TTL))
+            .named("Refresh")
             .closed();
     private static final ObjectType<Narrow> NARROW = object(
                     "Narrow",

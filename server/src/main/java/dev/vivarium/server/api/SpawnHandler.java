@@ -41,7 +41,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/// `POST /api/v1/sandboxes`: starts an agent run for a task, in a new sandbox or in the sandbox of a thread. Thread-safe.
+/// `POST /api/v1/sandboxes`: starts an agent run for a task, in a new sandbox or in the sandbox of a thread.
+/// Thread-safe.
 public final class SpawnHandler {
     private static final ObjectType<NewRun> REQUEST = object(
             "Spawn",

@@ -53,8 +53,8 @@ final class WorkerCall {
         Consumer<JsonGenerator> act(JsonFields fields, Optional<String> key);
     }
 
-    /// Runs `once` for the first request with an `Idempotency-Key`. A repeated request gets the same response. Another
-    /// request with the same key is rejected.
+    /// Runs `once` for the first request with an `Idempotency-Key`. A repeated request gets the same response.
+    /// Another request with the same key is rejected.
     static void once(Exchange exchange, IdempotencyRecords repeats, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");

@@ -62,7 +62,6 @@ public final class WorkerHandler {
             field("status", TASK_STATUS, Task::status),
             field("updated_at", TIME, Task::updatedAt));
     private static final ObjectType<Step> STEP_REPORT = object(
-                    "Progress",
                     Step::new,
                     field(
                             "event_type",
@@ -74,11 +73,12 @@ public final class WorkerHandler {
                     optional(
                             "progress_percent",
                             NUMBER.checked(percent -> percent >= 0 && percent <= 100, "must be between 0 and 100")))
+            .named("Progress")
             .closed();
     private static final ObjectType<Event> STEP_NOTED =
             object("ProgressNoted", field("success", BOOLEAN, event -> true), field("event_id", STRING, Event::id));
-    private static final JsonType<String> OUTCOME = STRING.with("enum", OUTCOMES)
-            .checked(OUTCOMES::contains, "must be completed, failed or partial");
+    private static final JsonType<String> OUTCOME =
+            STRING.with("enum", OUTCOMES).checked(OUTCOMES::contains, "must be completed, failed or partial");
     private static final ObjectType<TaskResults> RESULTS_REPORT = ObjectType.<TaskResults>object(
                     "Results",
                     field("status", OUTCOME),
@@ -98,7 +98,6 @@ public final class WorkerHandler {
                     JsonType.nullable(STRING.with("enum", List.of("create_pr", "await_review", "continue"))),
                     NextAction::action));
     private static final ObjectType<Beat> HEARTBEAT_REPORT = object(
-                    "Heartbeat",
                     Beat::new,
                     field("sandbox_id", STRING),
                     optional("task_id", STRING),
@@ -110,6 +109,7 @@ public final class WorkerHandler {
                             "metrics",
                             WorkerCall.object("metrics", LONGEST_METRICS),
                             "At most 4 KB as JSON. Responses show it with the run."))
+            .named("Heartbeat")
             .closed();
     private static final ObjectType<List<String>> COMMANDS = object(
             "HeartbeatAnswer",
@@ -250,7 +250,8 @@ public final class WorkerHandler {
             tasks.requireAtWork(grant.sandbox(), grant.task());
             append(grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.results", result, SOURCE));
             tasks.result(grant.sandbox(), grant.task(), result);
-            var next = new NextAction(grant.task(), nextAction(report.status(), report.hasCommits(), reviews.isAwaited(grant.sandbox())));
+            var next = new NextAction(
+                    grant.task(), nextAction(report.status(), report.hasCommits(), reviews.isAwaited(grant.sandbox())));
             return out -> RESULTS_TAKEN.writeFields(out, next);
         });
     }
