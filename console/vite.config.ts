@@ -28,7 +28,7 @@ function precompress(): Plugin {
 
 /** What the server answers itself, as it says; all else is the page or a source. */
 function served(): string[] {
-  const description = new URL('../server/src/main/resources/dev/vivarium/server/api/openapi.json', import.meta.url)
+  const description = new URL('../server/target/classes/dev/vivarium/server/api/openapi.json', import.meta.url)
   const paths = Object.keys(JSON.parse(readFileSync(description, 'utf8')).paths)
   const first = paths.map((path) => path.match(/^\/console\/session|^\/[^/]+/)?.[0] ?? '/')
   return [...new Set(first)].filter((path) => path !== '/')
@@ -57,7 +57,7 @@ export default defineConfig(({ mode, command }) => {
     server: {
       port: 5173,
       strictPort: true,
-      proxy: command === 'serve' ? Object.fromEntries(served().map((path) => [path, proxy])) : {},
+      proxy: command === 'serve' && mode !== 'test' ? Object.fromEntries(served().map((path) => [path, proxy])) : {},
     },
     // Patience for a busy machine; nothing there is a claim about time.
     test: {

@@ -70,7 +70,7 @@ final class EgressCommand implements Callable<Integer> {
             terminal.json(out -> {
                 out.writeStringProperty("thread_id", list.thread().value());
                 out.writeStringProperty("sandbox_id", list.sandbox().value());
-                EgressJson.write(out, list.egress());
+                EgressJson.EGRESS.writeFields(out, list.egress());
             });
         } else if (list.egress().isEmpty()) {
             terminal.note("nothing outside; to allow a host:  viv egress " + thread + " --allow HOST");

@@ -63,7 +63,7 @@ final class ReviewCommand implements Callable<Integer> {
         } else {
             Review answered = client.reviews().answer(sandbox, waiting(all), decision, Optional.ofNullable(comment));
             if (output.isJson()) {
-                terminal.json(out -> ReviewJson.write(out, answered));
+                terminal.json(out -> ReviewJson.REVIEW.writeFields(out, answered));
             } else {
                 terminal.out().println(answered.status().text());
             }
@@ -73,7 +73,7 @@ final class ReviewCommand implements Callable<Integer> {
 
     private void list(List<Review> all) {
         if (output.isJson()) {
-            all.forEach(one -> terminal.json(out -> ReviewJson.write(out, one)));
+            all.forEach(one -> terminal.json(out -> ReviewJson.REVIEW.writeFields(out, one)));
             return;
         }
         var table = new Table(terminal, output, "REVIEW", "STATUS", "DECISION", "ASKED", "REASON", "QUESTION");

@@ -1,23 +1,35 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
+import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
 /// JSON form of log events. Stateless.
 public final class EventJson {
-    private EventJson() {}
+    /// An event to append.
+    public static final ObjectType<Sent> NEW_EVENT = object(
+                    Sent::new,
+                    optional(
+                            "event_id",
+                            STRING.with("maxLength", 100),
+                            "The id of the event. An event with an existing id is not appended again."),
+                    field("event_type", STRING.with("maxLength", 100).with("pattern", "^[a-zA-Z0-9_.]+$")),
+                    optional("event_data", RAW_OBJECT, "At most 100 KB as JSON."),
+                    optional("source", STRING))
+            .named("NewEvent")
+            .closed();
 
-    /// Writes the fields of an event in a log listing.
-    public static void write(JsonGenerator out, Event event) {
-        out.writeStringProperty("id", event.id());
-        out.writeNumberProperty("seq", event.seq());
-        out.writeStringProperty("sandbox_id", event.sandbox().value());
-        out.writeStringProperty("event_type", event.type());
-        data(out, "event_data", event);
-        out.writeStringProperty("source", event.source());
-        Json.time(out, "created_at", event.at());
-    }
+    /// The fields of a request; [NewEvent] validates them.
+    public record Sent(Optional<String> id, String type, Optional<String> data, Optional<String> source) {}
+
+    private EventJson() {}
 
     /// Writes the fields of an event in a socket message, after the type of the message.
     public static void message(JsonGenerator out, Event event) {
@@ -30,15 +42,11 @@ public final class EventJson {
         data(out, "data", event);
     }
 
-    /// Reads an event to append. The client may set `source`.
+    /// Reads an event to append. The default of `source` is `ordinarySource`.
     public static NewEvent read(JsonFields fields, String ordinarySource) {
-        var event = new NewEvent(
-                fields.optionalString("event_id"),
-                fields.string("event_type"),
-                fields.optionalObject("event_data").map(JsonFields::text).orElse("{}"),
-                fields.optionalString("source").orElse(ordinarySource));
-        fields.refuseOthers();
-        return event;
+        var sent = NEW_EVENT.read(fields);
+        return new NewEvent(
+                sent.id(), sent.type(), sent.data().orElse("{}"), sent.source().orElse(ordinarySource));
     }
 
     /// The data is a JSON object that this server wrote, so it is copied unchanged.

@@ -1,5 +1,19 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.SECONDS;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.constants;
+import static dev.vivarium.json.JsonType.list;
+import static dev.vivarium.json.JsonType.map;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
+import dev.vivarium.json.ObjectType.Field;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.ExecEvent.Stream;
@@ -22,7 +36,149 @@ public final class ExecJson {
     /// Default timeout of a command.
     public static final Duration TIMEOUT = Duration.ofSeconds(30);
 
+    public static final JsonType<Map<String, String>> ENVIRONMENT =
+            map(STRING).with("description", """
+                    Environment variables. The server rejects names that change the program of a command (LD_*, \
+                    BASH_ENV, ENV, IFS and similar).""").with("maxProperties", 256);
+
     private static final long NANOS_PER_MICRO = 1000;
+    private static final JsonType<Duration> MICROS =
+            LONG.as(micros -> Duration.ofNanos(micros * NANOS_PER_MICRO), time -> time.toNanos() / NANOS_PER_MICRO);
+    private static final JsonType<Text> TEXT = JsonType.written(STRING.schema(), (out, text) -> text.write(out));
+
+    private static final String TIMEOUT_TEXT =
+            "Seconds. When they have passed, the server kills the command and all its descendants.";
+    private static final String IDLE_TEXT = "Seconds without output after which the server kills the command.";
+    private static final String DIRECTORY_TEXT = "Relative to the workspace, or absolute inside the sandbox.";
+
+    public static final ObjectType<Request> EXECUTE = object(
+                    "Execute",
+                    field("session_id", STRING, Request::sandbox),
+                    field(
+                            "command",
+                            STRING.with("minLength", 1),
+                            "A line for `bash -c`, at most 131072 bytes.",
+                            Request::script),
+                    optional(
+                            "timeout",
+                            SECONDS.with("default", 30),
+                            TIMEOUT_TEXT,
+                            request -> request.command().timeout()),
+                    optional(
+                            "idle_timeout",
+                            SECONDS,
+                            IDLE_TEXT,
+                            request -> request.command().idleTimeout()),
+                    optional(
+                            "env",
+                            ENVIRONMENT,
+                            request -> unlessEmpty(request.command().env())),
+                    optional(
+                            "cwd",
+                            STRING,
+                            DIRECTORY_TEXT,
+                            request -> Optional.of(request.command().directory())
+                                    .filter(directory -> !directory.isEmpty())),
+                    optional("stdin", STRING, "The standard input.", Request::stdin))
+            .readBy(ExecJson::readRequest)
+            .closed();
+
+    /// The body of `POST /sandboxes/{sandbox_id}/exec`. [#readStart] reads it.
+    public static final ObjectType<Start> START = ObjectType.<Start>object(
+                    "Exec",
+                    field(
+                            "command",
+                            JsonType.oneOf(STRING, list(STRING)),
+                            "A line for `bash -c`, or a program with its arguments."),
+                    optional("timeout", SECONDS.with("default", 30), TIMEOUT_TEXT),
+                    optional("idle_timeout", SECONDS, IDLE_TEXT),
+                    optional("env", ENVIRONMENT),
+                    optional("cwd", STRING, DIRECTORY_TEXT),
+                    optional("stdin", STRING, "The standard input."),
+                    optional("detach", BOOLEAN.with("default", false), """
+                            Start the command in the background. Its standard input stays open. Without `timeout` it \
+                            has no timeout."""),
+                    optional(
+                            "stream_stdin",
+                            BOOLEAN.with("default", false),
+                            "Keep the standard input open for writes to `stdin` of the process."))
+            .closed();
+
+    private static final ObjectType<Exit> USAGE = object(
+            "Usage",
+            field("wall_us", MICROS, Exit::wall),
+            field("cpu_user_us", MICROS, Exit::cpuUser),
+            field("cpu_system_us", MICROS, Exit::cpuSystem),
+            field("max_resident_bytes", LONG, Exit::maxResidentBytes),
+            field("stdout_bytes", LONG, Exit::stdoutBytes),
+            field("stderr_bytes", LONG, Exit::stderrBytes));
+
+    private static final Field<Ended, ?> EXIT_CODE = field(
+            "exit_code",
+            INT,
+            "The exit code of a shell: 124 after a timeout, 128 plus the signal after a kill.",
+            ended -> ended.exit().exitCode());
+
+    /// End of a command without its output.
+    static final ObjectType<Ended> EXIT = object(
+            "",
+            EXIT_CODE,
+            field(
+                    "execution_time_ms",
+                    LONG.with("minimum", 0),
+                    ended -> ended.exit().wall().toMillis()),
+            field("timed_out", BOOLEAN, ended -> ended.exit().timedOut()),
+            field(
+                    "truncated",
+                    BOOLEAN,
+                    "Whether output beyond the limit of a stream was discarded.",
+                    ended -> ended.output().truncated()),
+            field(
+                    "cause",
+                    constants(Exit.Cause.class, Exit.Cause::label),
+                    "How the command ended.",
+                    ended -> ended.exit().cause()),
+            optional(
+                    "signal",
+                    INT,
+                    "The signal, unless the cause is `exited`.",
+                    ended -> Optional.of(ended.exit())
+                            .filter(exit -> exit.cause() != Exit.Cause.EXITED)
+                            .map(Exit::code)),
+            field("usage", USAGE, Ended::exit));
+
+    private static final ObjectType<Ended> EXIT_EVENT =
+            ObjectType.<Ended>object("", constant("type", "exit")).and("", EXIT);
+
+    public static final ObjectType<Ended> RESULT = object(
+                    "ExecResult",
+                    EXIT_CODE,
+                    field("stdout", TEXT, ended -> ended.output().stdout()),
+                    field("stderr", TEXT, ended -> ended.output().stderr()))
+            .and("ExecResult", EXIT);
+
+    /// One event of a stream. The writers below write events, because streams are a hot path.
+    public static final JsonType<Object> EVENT = JsonType.oneOf(
+                    object(
+                            "",
+                            constant("type", "started"),
+                            field("pid", INT),
+                            optional("process_id", STRING, "The id of the process in the API.")),
+                    object(
+                            "",
+                            field("type", STRING.with("enum", List.of("stdout", "stderr"))),
+                            field("data", STRING, "Decoded as UTF-8. A character is never split.")),
+                    object("", constant("type", "missed"), field("bytes", LONG.with("minimum", 1)))
+                            .with(
+                                    "description",
+                                    "For a follower of a detached process: the number of bytes of output that are lost."),
+                    object("", constant("type", "keep_alive"))
+                            .with("description", "Only in NDJSON. In an event stream it is a comment."),
+                    EXIT_EVENT,
+                    object("", constant("type", "error"), field("problem", ProblemJson.PROBLEM)))
+            .with("description", "One event. The last one is `exit`, or `error` if the command was lost.")
+            .named("ExecEvent");
+
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+:,./-]+");
 
     private ExecJson() {}
@@ -38,12 +194,14 @@ public final class ExecJson {
         }
     }
 
-    public static Request readRequest(JsonFields fields) {
+    static Optional<Map<String, String>> unlessEmpty(Map<String, String> env) {
+        return env.isEmpty() ? Optional.empty() : Optional.of(env);
+    }
+
+    private static Request readRequest(JsonFields fields) {
         String sandbox = fields.string("session_id");
         String script = fields.string("command");
-        var request = read(fields, sandbox, script, shell(script));
-        fields.refuseOthers();
-        return request;
+        return read(fields, sandbox, script, shell(script));
     }
 
     /// The body of `POST /sandboxes/{sandbox_id}/exec`. Immutable.
@@ -89,43 +247,29 @@ public final class ExecJson {
 
     private static Request read(JsonFields fields, String sandbox, String script, Command program) {
         var stdin = fields.optionalString("stdin");
-        var command = program.withTimeout(seconds(fields, "timeout").orElse(TIMEOUT))
-                .withEnv(fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()))
+        var command = program.withTimeout(fields.optional("timeout", SECONDS).orElse(TIMEOUT))
+                .withEnv(fields.optional("env", ENVIRONMENT).orElse(Map.of()))
                 .withDirectory(fields.optionalString("cwd").orElse(""))
                 .withInput(stdin.isPresent() ? Command.Input.STREAM : Command.Input.NONE);
-        var idle = seconds(fields, "idle_timeout");
+        var idle = fields.optional("idle_timeout", SECONDS);
         return new Request(sandbox, script, idle.map(command::withIdleTimeout).orElse(command), stdin);
     }
 
-    public static void writeRequest(JsonGenerator out, Request request) {
-        var command = request.command();
-        out.writeStringProperty("session_id", request.sandbox());
-        out.writeStringProperty("command", request.script());
-        command.timeout().ifPresent(time -> Json.number(out, "timeout", Durations.inSeconds(time)));
-        command.idleTimeout().ifPresent(time -> Json.number(out, "idle_timeout", Durations.inSeconds(time)));
-        if (!command.env().isEmpty()) {
-            out.writeObjectPropertyStart("env");
-            command.env().forEach(out::writeStringProperty);
-            out.writeEndObject();
+    /// End of a command, with its output.
+    public record Ended(Exit exit, Output output) {
+        static Ended of(ExecResult result) {
+            return new Ended(
+                    result.exit(), new Output(Text.of(result.stdout()), Text.of(result.stderr()), result.truncated()));
         }
-        if (!command.directory().isEmpty()) {
-            out.writeStringProperty("cwd", command.directory());
+
+        /// Without the output.
+        static Ended of(Exit exit, boolean truncated) {
+            return new Ended(exit, new Output(Text.of(""), Text.of(""), truncated));
         }
-        request.stdin().ifPresent(text -> out.writeStringProperty("stdin", text));
     }
 
     public static void write(JsonGenerator out, ExecResult result) {
-        write(out, result.exit(), new Output(Text.of(result.stdout()), Text.of(result.stderr()), result.truncated()));
-    }
-
-    /// Writes a result whose output need not be in memory.
-    public static void write(JsonGenerator out, Exit exit, Output output) {
-        out.writeNumberProperty("exit_code", exit.exitCode());
-        out.writeName("stdout");
-        output.stdout().write(out);
-        out.writeName("stderr");
-        output.stderr().write(out);
-        writeExit(out, exit, output.truncated());
+        RESULT.writeFields(out, Ended.of(result));
     }
 
     /// Output of a command. Immutable.
@@ -169,14 +313,7 @@ public final class ExecJson {
     }
 
     public static void exited(JsonGenerator out, Exit exit, boolean truncated) {
-        out.writeStringProperty("type", "exit");
-        out.writeNumberProperty("exit_code", exit.exitCode());
-        writeExit(out, exit, truncated);
-    }
-
-    static void writeEnd(JsonGenerator out, Exit exit) {
-        out.writeNumberProperty("exit_code", exit.exitCode());
-        writeExit(out, exit, false);
+        EXIT_EVENT.writeFields(out, Ended.of(exit, truncated));
     }
 
     /// Writes a keep-alive event. The server detects a closed connection only when it writes.
@@ -217,49 +354,18 @@ public final class ExecJson {
         return fields.string("data").getBytes(StandardCharsets.UTF_8);
     }
 
-    private static void writeExit(JsonGenerator out, Exit exit, boolean truncated) {
-        out.writeNumberProperty("execution_time_ms", exit.wall().toMillis());
-        out.writeBooleanProperty("timed_out", exit.timedOut());
-        out.writeBooleanProperty("truncated", truncated);
-        out.writeStringProperty("cause", exit.cause().label());
-        if (exit.cause() != Exit.Cause.EXITED) {
-            out.writeNumberProperty("signal", exit.code());
-        }
-        out.writeObjectPropertyStart("usage");
-        out.writeNumberProperty("wall_us", micros(exit.wall()));
-        out.writeNumberProperty("cpu_user_us", micros(exit.cpuUser()));
-        out.writeNumberProperty("cpu_system_us", micros(exit.cpuSystem()));
-        out.writeNumberProperty("max_resident_bytes", exit.maxResidentBytes());
-        out.writeNumberProperty("stdout_bytes", exit.stdoutBytes());
-        out.writeNumberProperty("stderr_bytes", exit.stderrBytes());
-        out.writeEndObject();
-    }
-
     private static Exit readExit(JsonFields fields) {
-        var cause = SessionJson.constant(Exit.Cause.class, fields, "cause");
+        var cause = fields.required("cause", JsonType.constants(Exit.Cause.class));
         var usage = fields.object("usage");
         long code = cause == Exit.Cause.EXITED ? fields.integer("exit_code") : fields.integer("signal");
         return new Exit(
                 cause,
                 (int) code,
-                micros(usage, "wall_us"),
-                micros(usage, "cpu_user_us"),
-                micros(usage, "cpu_system_us"),
+                usage.required("wall_us", MICROS),
+                usage.required("cpu_user_us", MICROS),
+                usage.required("cpu_system_us", MICROS),
                 usage.integer("max_resident_bytes"),
                 usage.integer("stdout_bytes"),
                 usage.integer("stderr_bytes"));
-    }
-
-    private static Optional<Duration> seconds(JsonFields fields, String name) {
-        var number = fields.optionalNumber(name);
-        return number.isEmpty() ? Optional.empty() : Optional.of(Durations.ofSeconds(name, number.getAsDouble()));
-    }
-
-    private static long micros(Duration time) {
-        return time.toNanos() / NANOS_PER_MICRO;
-    }
-
-    private static Duration micros(JsonFields fields, String name) {
-        return Duration.ofNanos(fields.integer(name) * NANOS_PER_MICRO);
     }
 }

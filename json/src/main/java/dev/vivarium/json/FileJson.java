@@ -1,37 +1,71 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.IdTypes.SESSION_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.JsonType.constants;
+import static dev.vivarium.json.JsonType.list;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxId;
-import java.util.Locale;
 import java.util.stream.Stream;
-import tools.jackson.core.JsonGenerator;
 
 /// JSON form of files in the session routes. Stateless.
 public final class FileJson {
+    static final ObjectType<FileEntry> ENTRY = object(
+                    "File",
+                    field("name", STRING, "Relative to the workspace.", FileEntry::name),
+                    field("size_bytes", LONG, FileEntry::size),
+                    field("modified", TIME, FileEntry::modified),
+                    field("permissions", STRING, "In the format of `ls -l`.", FileEntry::permissions),
+                    field("type", constants(FileEntry.Type.class), FileEntry::type))
+            .readBy(FileJson::readEntry);
+
+    private static final JsonType<Stream<FileEntry>> ENTRIES =
+            JsonType.written(list(ENTRY).schema(), (out, entries) -> {
+                out.writeStartArray();
+                entries.forEachOrdered(entry -> ENTRY.write(out, entry));
+                out.writeEndArray();
+            });
+
+    /// A listing whose entries need not be in memory.
+    public static final ObjectType<Listed> FILES = object(
+            "Files",
+            field("session_id", SESSION_ID, Listed::sandbox),
+            field("workspace_dir", STRING, listed -> SessionJson.WORKSPACE),
+            field("files", ENTRIES, "Newest first.", Listed::entries),
+            field("total_files", LONG, listed -> listed.totals().totalFiles()),
+            field("total_directories", LONG, listed -> listed.totals().totalDirectories()),
+            field("total_size_bytes", LONG, listed -> listed.totals().totalBytes()),
+            field("truncated", BOOLEAN, listed -> listed.totals().truncated()));
+
+    public static final ObjectType<Listed> DIRECTORY = object(
+                    "Directory", field("path", STRING, "The directory, relative to the workspace.", Listed::path))
+            .and("Directory", FILES);
+
+    /// A file after an upload.
+    public static final ObjectType<FileEntry> UPLOADED = object(
+                    "Uploaded",
+                    constant("status", "uploaded"),
+                    field("filename", STRING, FileEntry::name),
+                    field("path", STRING, entry -> SessionJson.WORKSPACE + "/" + entry.name()),
+                    field("size_bytes", LONG, FileEntry::size),
+                    field("modified", TIME, FileEntry::modified),
+                    field("permissions", STRING, FileEntry::permissions))
+            .readBy(FileJson::readUploaded);
+
+    /// @param entries used once
+    public record Listed(String path, SandboxId sandbox, Listing totals, Stream<FileEntry> entries) {}
+
     private FileJson() {}
 
-    /// Whether a listing includes directories.
-    public enum Directories {
-        SHOWN,
-        HIDDEN;
-
-        public boolean show(FileEntry entry) {
-            return this == SHOWN || entry.type() != FileEntry.Type.DIRECTORY;
-        }
-    }
-
-    /// Writes the result of an upload. `name` is the requested path, relative to the workspace.
-    public static void writeUploaded(JsonGenerator out, String name, FileEntry entry) {
-        out.writeStringProperty("status", "uploaded");
-        out.writeStringProperty("filename", name);
-        out.writeStringProperty("path", SessionJson.WORKSPACE + "/" + name);
-        out.writeNumberProperty("size_bytes", entry.size());
-        Json.time(out, "modified", entry.modified());
-        out.writeStringProperty("permissions", entry.permissions());
-    }
-
-    public static FileEntry readUploaded(JsonFields fields) {
+    private static FileEntry readUploaded(JsonFields fields) {
         return new FileEntry(
                 fields.string("filename"),
                 FileEntry.Type.FILE,
@@ -40,42 +74,19 @@ public final class FileJson {
                 fields.time("modified"));
     }
 
-    /// Writes a listing from its totals and a stream of entries.
-    public static void write(JsonGenerator out, SandboxId sandbox, Listing totals, Stream<FileEntry> entries) {
-        out.writeStringProperty("session_id", sandbox.value());
-        out.writeStringProperty("workspace_dir", SessionJson.WORKSPACE);
-        out.writeArrayPropertyStart("files");
-        entries.forEachOrdered(entry -> write(out, entry));
-        out.writeEndArray();
-        out.writeNumberProperty("total_files", totals.totalFiles());
-        out.writeNumberProperty("total_directories", totals.totalDirectories());
-        out.writeNumberProperty("total_size_bytes", totals.totalBytes());
-        out.writeBooleanProperty("truncated", totals.truncated());
-    }
-
     public static Listing read(JsonFields fields) {
         return new Listing(
-                fields.objects("files").stream().map(FileJson::readEntry).toList(),
+                fields.objects("files").stream().map(ENTRY::read).toList(),
                 fields.integer("total_files"),
                 fields.integer("total_directories"),
                 fields.integer("total_size_bytes"),
                 fields.flag("truncated"));
     }
 
-    private static void write(JsonGenerator out, FileEntry entry) {
-        out.writeStartObject();
-        out.writeStringProperty("name", entry.name());
-        out.writeNumberProperty("size_bytes", entry.size());
-        Json.time(out, "modified", entry.modified());
-        out.writeStringProperty("permissions", entry.permissions());
-        out.writeStringProperty("type", entry.type().name().toLowerCase(Locale.ROOT));
-        out.writeEndObject();
-    }
-
     private static FileEntry readEntry(JsonFields fields) {
         return new FileEntry(
                 fields.string("name"),
-                SessionJson.constant(FileEntry.Type.class, fields, "type"),
+                fields.required("type", JsonType.constants(FileEntry.Type.class)),
                 mode(fields.string("permissions")),
                 fields.integer("size_bytes"),
                 fields.time("modified"));

@@ -107,6 +107,15 @@ public final class Json {
         return out.toByteArray();
     }
 
+    /// Returns one value as UTF-8.
+    public static <T> byte[] bytes(JsonType<T> type, T value) {
+        var out = new ByteArrayOutputStream(512);
+        try (var generator = ANSWERS.createGenerator(ObjectWriteContext.empty(), out)) {
+            type.write(generator, value);
+        }
+        return out.toByteArray();
+    }
+
     /// Writes one object to `out`, which stays open.
     public static void write(OutputStream out, Consumer<JsonGenerator> fields) {
         try (var generator = ANSWERS.createGenerator(ObjectWriteContext.empty(), new Unclosed(out))) {

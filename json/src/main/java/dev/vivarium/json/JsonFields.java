@@ -5,7 +5,6 @@ import dev.vivarium.model.SandboxException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -28,6 +27,8 @@ import tools.jackson.core.JsonToken;
 public final class JsonFields {
     private static final String MALFORMED = "must be well-formed Unicode";
     private static final String UNHELD = "must be a number of ordinary size";
+
+    private static final JsonType<List<String>> STRINGS = JsonType.list(JsonType.STRING);
 
     private static final Pattern TOO_DEEP = Pattern.compile("nesting depth .* maximum allowed \\((\\d+)");
     private static final Pattern ADVICE = Pattern.compile(
@@ -81,74 +82,67 @@ public final class JsonFields {
         return find(name, Object.class, "").isPresent();
     }
 
+    public <T> T required(String name, JsonType<T> type) {
+        return optional(name, type).orElseThrow(() -> missing(name));
+    }
+
+    public <T> Optional<T> optional(String name, JsonType<T> type) {
+        asked.add(name);
+        Object value = values.get(name);
+        return value == null || value == Null.NULL ? Optional.empty() : Optional.of(type.read(prefix + name, value));
+    }
+
+    /// Returns every field of this object, in order.
+    <V> Map<String, V> all(JsonType<V> type) {
+        var all = new LinkedHashMap<String, V>();
+        values.keySet().forEach(name -> all.put(name, required(name, type)));
+        return all;
+    }
+
     public String string(String name) {
-        return optionalString(name).orElseThrow(() -> missing(name));
+        return required(name, JsonType.STRING);
     }
 
     public Optional<String> optionalString(String name) {
-        return find(name, String.class, "must be a string").map(text -> wellFormed(name, text));
+        return optional(name, JsonType.STRING);
     }
 
     public double number(String name) {
-        return optionalNumber(name).orElseThrow(() -> missing(name));
+        return required(name, JsonType.NUMBER);
     }
 
     public OptionalDouble optionalNumber(String name) {
-        var found = find(name, Number.class, "must be a number");
-        if (found.isEmpty()) {
-            return OptionalDouble.empty();
-        }
-        double value = found.get().doubleValue();
-        if (!Double.isFinite(value)) {
-            throw invalid(prefix + name, UNHELD);
-        }
-        return OptionalDouble.of(value);
+        return optional(name, JsonType.NUMBER).map(OptionalDouble::of).orElse(OptionalDouble.empty());
     }
 
     public long integer(String name) {
-        return optionalInteger(name).orElseThrow(() -> missing(name));
+        return required(name, JsonType.LONG);
     }
 
     public Optional<Long> optionalInteger(String name) {
-        return find(name, Long.class, "must be a whole number");
+        return optional(name, JsonType.LONG);
     }
 
     public boolean flag(String name) {
-        return optionalFlag(name).orElseThrow(() -> missing(name));
+        return required(name, JsonType.BOOLEAN);
     }
 
     public Optional<Boolean> optionalFlag(String name) {
-        return find(name, Boolean.class, "must be true or false");
+        return optional(name, JsonType.BOOLEAN);
     }
 
     /// Returns the strings of an array. Empty if the field is absent or not an array.
     public Optional<List<String>> findStrings(String name) {
         asked.add(name);
-        if (!(values.get(name) instanceof List<?> elements)) {
-            return Optional.empty();
-        }
-        var strings = new ArrayList<String>(elements.size());
-        for (Object element : elements) {
-            if (!(element instanceof String text)) {
-                throw invalid(prefix + name, "must hold strings only");
-            }
-            strings.add(wellFormed(name, text));
-        }
-        return Optional.of(strings);
+        return values.get(name) instanceof List<?> ? optional(name, STRINGS) : Optional.empty();
     }
 
     public Instant time(String name) {
-        return optionalTime(name).orElseThrow(() -> missing(name));
+        return required(name, JsonType.TIME);
     }
 
     public Optional<Instant> optionalTime(String name) {
-        return optionalString(name).map(text -> {
-            try {
-                return Instant.parse(text);
-            } catch (DateTimeParseException e) {
-                throw invalid(prefix + name, "must be a moment such as 2026-01-01T10:00:00Z");
-            }
-        });
+        return optional(name, JsonType.TIME);
     }
 
     public JsonFields object(String name) {
@@ -193,16 +187,7 @@ public final class JsonFields {
 
     /// Returns the strings of an array, in order, if the field is present.
     public Optional<List<String>> optionalStrings(String name) {
-        return find(name, List.class, "must be an array").map(elements -> {
-            var strings = new ArrayList<String>(elements.size());
-            for (Object element : elements) {
-                if (!(element instanceof String text)) {
-                    throw invalid(prefix + name, "must hold strings only");
-                }
-                strings.add(wellFormed(name, text));
-            }
-            return strings;
-        });
+        return optional(name, STRINGS);
     }
 
     /// Returns the elements of an array, of any type, if the field is present. Objects are [JsonFields].
@@ -212,11 +197,7 @@ public final class JsonFields {
 
     /// Returns every field of this object as text, in order.
     public Map<String, String> strings() {
-        var strings = new LinkedHashMap<String, String>();
-        for (String name : values.keySet()) {
-            strings.put(name, string(name));
-        }
-        return strings;
+        return all(JsonType.STRING);
     }
 
     /// Returns a copy with another text in one field.
@@ -297,11 +278,18 @@ public final class JsonFields {
         return Optional.of(type.cast(value));
     }
 
-    private String wellFormed(String name, String text) {
+    static String wellFormed(String field, String text) {
         if (!isWellFormed(text)) {
-            throw invalid(prefix + name, MALFORMED);
+            throw invalid(field, MALFORMED);
         }
         return text;
+    }
+
+    static double finite(String field, double value) {
+        if (!Double.isFinite(value)) {
+            throw invalid(field, UNHELD);
+        }
+        return value;
     }
 
     private static boolean isWellFormed(String text) {

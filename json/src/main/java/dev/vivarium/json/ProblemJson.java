@@ -1,7 +1,12 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+
 import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
+import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.PortFailure;
@@ -28,6 +33,18 @@ import tools.jackson.core.JsonGenerator;
 public final class ProblemJson {
     /// The media type of every error.
     public static final String CONTENT_TYPE = "application/problem+json";
+
+    /// Description of a problem. The members of the failure follow the fields.
+    public static final ObjectType<Failure> PROBLEM = ObjectType.<Failure>object(
+                    "Problem",
+                    field("error", STRING, "One sentence for people."),
+                    field("type", STRING.with("pattern", "^urn:vivarium:problem:[a-z-]+$"), "The name of the failure."),
+                    field("title", STRING),
+                    field("status", INT.range(400, 599)),
+                    field("detail", STRING))
+            .with("description", """
+                    A problem of RFC 9457. It also has the fields of the failure, such as `session_id`, `field` and \
+                    `rule`, or `max_size_mb`.""");
 
     private static final String TYPE = "urn:vivarium:problem:";
     private static final String INVALID_SESSION = "Invalid or expired session";
@@ -232,13 +249,11 @@ public final class ProblemJson {
         return switch (slug) {
             case "no-sandbox-for-thread" -> new Failure.NoSandboxForThread(thread(fields));
             case "no-such-sandbox" ->
-                new Failure.NoSuchSandbox(
-                        fields.string("session_id"),
-                        fields.optionalObject("end").map(SessionJson::readEnd));
+                new Failure.NoSuchSandbox(fields.string("session_id"), fields.optional("end", SessionJson.END));
             case "sandbox-not-running" ->
-                new Failure.SandboxNotRunning(sandbox(fields), SessionJson.constant(Status.class, fields, "state"));
-            case "sandbox-ended" ->
-                new Failure.SandboxEnded(sandbox(fields), SessionJson.readEnd(fields.object("end")));
+                new Failure.SandboxNotRunning(
+                        sandbox(fields), fields.required("state", JsonType.constants(Status.class)));
+            case "sandbox-ended" -> new Failure.SandboxEnded(sandbox(fields), fields.required("end", SessionJson.END));
             case "thread-has-sandbox" -> new Failure.ThreadHasSandbox(thread(fields));
             case "no-such-snapshot" -> new Failure.NoSuchSnapshot(fields.string("snapshot_id"));
             case "too-many-snapshots" -> new Failure.TooManySnapshots(thread(fields), (int) fields.integer("limit"));
@@ -286,7 +301,7 @@ public final class ProblemJson {
             case "review-answered" ->
                 new RunFailure.ReviewAnswered(
                         new ReviewId(fields.string("review_id")),
-                        SessionJson.constant(Review.Status.class, fields, "state"));
+                        fields.required("state", JsonType.constants(Review.Status.class)));
             case "nothing-asked" -> new RunFailure.NothingAsked(fields.string("detail"));
             default -> readOfFile(slug, fields);
         };
@@ -340,13 +355,13 @@ public final class ProblemJson {
             case Failure.NoSandboxForThread f -> thread(out, f.thread());
             case Failure.NoSuchSandbox f -> {
                 out.writeStringProperty("session_id", f.id());
-                f.end().ifPresent(end -> SessionJson.writeEnd(out, end));
+                f.end().ifPresent(end -> end(out, end));
             }
             case Failure.SandboxNotRunning f ->
                 text(out, "session_id", f.id().value(), "state", f.status().label());
             case Failure.SandboxEnded f -> {
                 sandbox(out, f.id());
-                SessionJson.writeEnd(out, f.end());
+                end(out, f.end());
             }
             case Failure.ThreadHasSandbox f -> thread(out, f.thread());
             case Failure.NoSuchSnapshot f -> out.writeStringProperty("snapshot_id", f.id());
@@ -540,6 +555,11 @@ public final class ProblemJson {
 
     private static ThreadId thread(JsonFields fields) {
         return new ThreadId(fields.string("thread_id"));
+    }
+
+    private static void end(JsonGenerator out, End end) {
+        out.writeName("end");
+        SessionJson.END.write(out, end);
     }
 
     private static void thread(JsonGenerator out, ThreadId thread) {

@@ -1,5 +1,19 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.IdTypes.REVIEW_ID;
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.TASK_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.JsonType.constants;
+import static dev.vivarium.json.JsonType.list;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
@@ -9,23 +23,48 @@ import dev.vivarium.model.UserId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
 
 /// JSON form of reviews. Stateless.
 public final class ReviewJson {
+    public static final ObjectType<Review> REVIEW = object(
+                    "Review",
+                    field("review_id", REVIEW_ID, Review::id),
+                    field("sandbox_id", SANDBOX_ID, Review::sandbox),
+                    field("task_id", TASK_ID, Review::task),
+                    field("reason", STRING, review -> review.asked().reason()),
+                    field("description", STRING, review -> review.asked().description()),
+                    field("context", RAW_OBJECT, review -> review.asked().context()),
+                    field("options", list(STRING), review -> review.asked().options()),
+                    field("blocking", BOOLEAN, review -> review.asked().blocking()),
+                    field("status", constants(Review.Status.class), Review::status),
+                    optional("decision", STRING, review -> review.answer().map(Review.Answer::decision)),
+                    optional("comment", STRING, review -> review.answer().flatMap(Review.Answer::comment)),
+                    optional("answered_by", USER_ID, review -> review.answer().map(Review.Answer::by)),
+                    optional("answered_at", TIME, review -> review.answer().map(Review.Answer::at)),
+                    field("created_at", TIME, Review::createdAt),
+                    field("deadline", TIME, Review::deadline))
+            .readBy(ReviewJson::readReview);
+
+    /// A question. Its options are in `context.options`: strings, or objects with an `id`.
+    public static final ObjectType<NewReview> NEW_REVIEW = ObjectType.<NewReview>object(
+                    "NewReview",
+                    field("reason", STRING),
+                    field("description", STRING),
+                    optional("context", RAW_OBJECT),
+                    optional("blocking", BOOLEAN))
+            .readBy(ReviewJson::read)
+            .closed();
+
     private ReviewJson() {}
 
-    /// Reads a question. Its options are in `context.options`: strings, or objects with an `id`.
-    public static NewReview read(JsonFields fields) {
+    private static NewReview read(JsonFields fields) {
         Optional<JsonFields> context = fields.optionalObject("context");
-        var review = new NewReview(
+        return new NewReview(
                 fields.string("reason"),
                 fields.string("description"),
                 context.map(JsonFields::text).orElse("{}"),
                 context.map(ReviewJson::options).orElse(List.of()),
                 fields.optionalFlag("blocking").orElse(true));
-        fields.refuseOthers();
-        return review;
     }
 
     private static List<String> options(JsonFields context) {
@@ -40,8 +79,7 @@ public final class ReviewJson {
         return ids;
     }
 
-    /// Reads what [#write] wrote.
-    public static Review readReview(JsonFields fields) {
+    private static Review readReview(JsonFields fields) {
         var asked = new NewReview(
                 fields.string("reason"),
                 fields.string("description"),
@@ -53,7 +91,7 @@ public final class ReviewJson {
                 new SandboxId(fields.string("sandbox_id")),
                 new TaskId(fields.string("task_id")),
                 asked,
-                SessionJson.constant(Review.Status.class, fields, "status"),
+                fields.required("status", JsonType.constants(Review.Status.class)),
                 fields.optionalString("decision").map(decision -> readAnswer(fields, decision)),
                 fields.time("created_at"),
                 fields.time("deadline"));
@@ -65,29 +103,5 @@ public final class ReviewJson {
                 fields.optionalString("comment"),
                 new UserId(fields.string("answered_by")),
                 fields.time("answered_at"));
-    }
-
-    /// Writes the members of one review.
-    public static void write(JsonGenerator out, Review review) {
-        out.writeStringProperty("review_id", review.id().value());
-        out.writeStringProperty("sandbox_id", review.sandbox().value());
-        out.writeStringProperty("task_id", review.task().value());
-        out.writeStringProperty("reason", review.asked().reason());
-        out.writeStringProperty("description", review.asked().description());
-        out.writeName("context");
-        out.writeRawValue(review.asked().context());
-        out.writeArrayPropertyStart("options");
-        review.asked().options().forEach(out::writeString);
-        out.writeEndArray();
-        out.writeBooleanProperty("blocking", review.asked().blocking());
-        out.writeStringProperty("status", review.status().text());
-        review.answer().ifPresent(answer -> {
-            out.writeStringProperty("decision", answer.decision());
-            answer.comment().ifPresent(comment -> out.writeStringProperty("comment", comment));
-            out.writeStringProperty("answered_by", answer.by().value());
-            Json.time(out, "answered_at", answer.at());
-        });
-        Json.time(out, "created_at", review.createdAt());
-        Json.time(out, "deadline", review.deadline());
     }
 }

@@ -1,5 +1,22 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.IdTypes.RUN_ID;
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.TASK_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.DECIMAL;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.NUMBER;
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.JsonType.constants;
+import static dev.vivarium.json.JsonType.list;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
@@ -12,10 +29,10 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.math.BigDecimal;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import tools.jackson.core.JsonGenerator;
 
 /// JSON form of tasks and runs. Stateless.
 public final class RunJson {
@@ -26,18 +43,150 @@ public final class RunJson {
     /// A year: longer than any sandbox lives, and within the range of every clock.
     private static final int MOST_MINUTES = 366 * 24 * 60;
 
+    public static final JsonType<Run.Status> RUN_STATUS = constants(Run.Status.class);
+    /// Combined status of a sandbox and its run. See [#status].
+    public static final JsonType<String> STATUS = STRING.with(
+            "enum", Arrays.stream(Run.Status.values()).map(Run.Status::text).toList());
+
+    private static final JsonType<Run.Runtime> RUNTIME = constants(Run.Runtime.class);
+
+    /// A task. The worker sees it without its status.
+    public static final ObjectType<TaskView> TASK = object(
+            "Task",
+            field("task_id", TASK_ID, view -> view.task().id()),
+            field("title", STRING, view -> view.task().wanted().title()),
+            field("description", STRING, view -> view.task().wanted().description()),
+            optional("type", STRING, view -> view.task().wanted().type()),
+            optional("priority", STRING, view -> view.task().wanted().priority()),
+            field("context", RAW_OBJECT, view -> view.task().wanted().context()),
+            field("constraints", RAW_OBJECT, view -> view.task().wanted().constraints()),
+            optional("result", RAW_OBJECT, view -> view.task().result()),
+            optional(
+                    "status", constants(Task.Status.class), view -> view.whole().map(Task::status)),
+            optional("message", STRING, view -> view.whole().flatMap(Task::message)),
+            optional("created_at", TIME, view -> view.whole().map(Task::createdAt)),
+            optional("updated_at", TIME, view -> view.whole().map(Task::updatedAt)));
+
+    /// @param whole the same task if the caller sees its status
+    public record TaskView(Task task, Optional<Task> whole) {
+        public static TaskView ofWorker(Task task) {
+            return new TaskView(task, Optional.empty());
+        }
+
+        static TaskView of(Task task) {
+            return new TaskView(task, Optional.of(task));
+        }
+    }
+
+    private static final ObjectType<Spent> USAGE = object(
+            "",
+            field("input_tokens", LONG, Spent::inputTokens),
+            field("output_tokens", LONG, Spent::outputTokens),
+            field("cache_read_tokens", LONG, Spent::cacheReadTokens),
+            field("cache_write_tokens", LONG, Spent::cacheWriteTokens));
+
+    private static final ObjectType<RunView> RUN = object(
+            "Run",
+            field("run_id", RUN_ID, view -> view.run().id()),
+            field("runtime", RUNTIME, view -> view.run().program().runtime()),
+            optional(
+                    "command",
+                    list(STRING),
+                    view -> Optional.of(view.run().program().command()).filter(command -> !command.isEmpty())),
+            optional("model", STRING, view -> view.run().program().model()),
+            field("status", RUN_STATUS, view -> view.run().status()),
+            optional("reason", STRING, view -> view.run().reason()),
+            optional(
+                    "reason_code",
+                    STRING,
+                    "A machine-readable reason, if there is one: `budget`.",
+                    view -> view.run().reasonCode()),
+            field("cost_usd", DECIMAL, view -> view.run().spent().costUsd()),
+            field("tokens", LONG, view -> view.run().spent().tokens()),
+            field("tool_calls", LONG, view -> view.run().spent().toolCalls()),
+            field("usage", USAGE, view -> view.run().spent()),
+            optional("budget_usd", DECIMAL, view -> view.run().budgetUsd()),
+            optional("session", STRING, view -> view.run().session()),
+            field("started_at", TIME, view -> view.run().startedAt()),
+            optional("ended_at", TIME, view -> view.run().endedAt()),
+            optional("last_heartbeat", TIME, view -> view.run().heartbeat().map(Run.Heartbeat::at)),
+            optional(
+                    "metrics",
+                    RAW_OBJECT,
+                    "The metrics of the last heartbeat of the worker.",
+                    view -> view.run().heartbeat().map(Run.Heartbeat::metrics)),
+            optional("task", TASK, view -> view.task().map(TaskView::of)));
+
+    private record RunView(Run run, Optional<Task> task) {}
+
+    /// The fields of a sandbox, and of its run if it has one.
+    public static final ObjectType<View> SANDBOX = object(
+            "",
+            field("sandbox_id", SANDBOX_ID, view -> view.sandbox().id()),
+            field("thread_id", THREAD_ID, view -> view.sandbox().thread()),
+            field("user_id", USER_ID, view -> view.sandbox().user()),
+            field("status", STATUS, view -> status(view.sandbox(), view.run())),
+            field("state", SessionJson.STATE, view -> view.sandbox().status()),
+            optional("reason", STRING, view -> reason(view.sandbox(), view.run())),
+            field("created_at", TIME, view -> view.sandbox().createdAt()),
+            field("last_activity", TIME, view -> view.sandbox().lastActivity()),
+            field("expires_at", TIME, view -> view.sandbox().expiresAt()),
+            field(
+                    "expires_by",
+                    STRING.with("enum", List.of("idle", "lifetime")),
+                    "The cause of `expires_at`: the idle timeout or the lifetime.",
+                    view -> view.sandbox().expiresAt().isBefore(view.sandbox().endsAt()) ? "idle" : "lifetime"),
+            field("ends_at", TIME, view -> view.sandbox().endsAt()),
+            field("limits", SessionJson.LIMITS, view -> view.sandbox().limits()),
+            optional("end", SessionJson.END, view -> view.sandbox().end()),
+            optional("task_id", TASK_ID, view -> view.run().map(Run::task)),
+            optional(
+                    "runtime",
+                    STRING,
+                    view -> view.run().map(run -> run.program().runtime().text())),
+            optional("run", RUN, view -> view.run().map(run -> new RunView(run, view.task()))));
+
+    public record View(SandboxInfo sandbox, Optional<Run> run, Optional<Task> task) {}
+
+    private static final ObjectType<Object> CONSTRAINTS = object(
+                    "",
+                    optional(
+                            "allowed_tools",
+                            list(STRING.length(1, LONGEST_TOOL)).with("maxItems", MOST_TOOLS),
+                            """
+                            Names of the tools that the agent may use, beside the tools of the worker itself. An empty \
+                            list allows none. Without the list the agent may use all tools of its runtime."""),
+                    optional(
+                            "time_limit_minutes",
+                            NUMBER.with("exclusiveMinimum", 0).with("maximum", MOST_MINUTES),
+                            "The run fails after this time."))
+            .with("additionalProperties", true);
+
+    /// A new task in a request.
+    public static final ObjectType<NewTask> NEW_TASK = ObjectType.<NewTask>object(
+                    "NewTask",
+                    field("title", STRING),
+                    optional("description", STRING),
+                    optional("type", STRING),
+                    optional("priority", STRING),
+                    optional("context", RAW_OBJECT.with("additionalProperties", true)),
+                    optional(
+                            "constraints",
+                            CONSTRAINTS,
+                            "Workers enforce two constraints. The others are for the agent."))
+            .readBy(RunJson::readTask)
+            .closed();
+
     private RunJson() {}
 
-    public static NewTask readTask(JsonFields fields) {
-        var task = new NewTask(
+    private static NewTask readTask(JsonFields fields) {
+        return new NewTask(
                 fields.string("title"),
                 fields.optionalString("description").orElse(""),
                 fields.optionalString("type"),
                 fields.optionalString("priority"),
                 fields.optionalObject("context").map(JsonFields::text).orElse("{}"),
                 fields.optionalObject("constraints").map(RunJson::constraints).orElse("{}"));
-        fields.refuseOthers();
-        return task;
     }
 
     /// Validates the constraints that workers enforce. All other constraints are for the agent and may have any
@@ -65,27 +214,6 @@ public final class RunJson {
         }
     }
 
-    /// Writes the fields of a task that its worker sees.
-    public static void writeTask(JsonGenerator out, Task task) {
-        out.writeStringProperty("task_id", task.id().value());
-        out.writeStringProperty("title", task.wanted().title());
-        out.writeStringProperty("description", task.wanted().description());
-        task.wanted().type().ifPresent(type -> out.writeStringProperty("type", type));
-        task.wanted().priority().ifPresent(priority -> out.writeStringProperty("priority", priority));
-        raw(out, "context", task.wanted().context());
-        raw(out, "constraints", task.wanted().constraints());
-        task.result().ifPresent(result -> raw(out, "result", result));
-    }
-
-    /// Writes the fields of a task with its status.
-    public static void writeWholeTask(JsonGenerator out, Task task) {
-        writeTask(out, task);
-        out.writeStringProperty("status", task.status().text());
-        task.message().ifPresent(message -> out.writeStringProperty("message", message));
-        Json.time(out, "created_at", task.createdAt());
-        Json.time(out, "updated_at", task.updatedAt());
-    }
-
     /// Returns the combined status of a sandbox and its run. The status of the run takes precedence, unless the
     /// sandbox is paused or has ended and the run is not final.
     public static String status(SandboxInfo sandbox, Optional<Run> run) {
@@ -108,59 +236,7 @@ public final class RunJson {
                 .or(() -> isHeld ? Optional.of(sandbox.stateReason().orElse(Run.HELD)) : Optional.empty());
     }
 
-    /// Writes the fields of a sandbox, and of its run if it has one.
-    public static void write(JsonGenerator out, SandboxInfo sandbox, Optional<Run> run, Optional<Task> task) {
-        out.writeStringProperty("sandbox_id", sandbox.id().value());
-        out.writeStringProperty("thread_id", sandbox.thread().value());
-        out.writeStringProperty("user_id", sandbox.user().value());
-        out.writeStringProperty("status", status(sandbox, run));
-        out.writeStringProperty("state", sandbox.status().label());
-        reason(sandbox, run).ifPresent(reason -> out.writeStringProperty("reason", reason));
-        Json.time(out, "created_at", sandbox.createdAt());
-        Json.time(out, "last_activity", sandbox.lastActivity());
-        Json.time(out, "expires_at", sandbox.expiresAt());
-        out.writeStringProperty("expires_by", sandbox.expiresAt().isBefore(sandbox.endsAt()) ? "idle" : "lifetime");
-        Json.time(out, "ends_at", sandbox.endsAt());
-        SessionJson.writeLimits(out, sandbox.limits());
-        sandbox.end().ifPresent(end -> SessionJson.writeEnd(out, end));
-        run.ifPresent(known -> {
-            out.writeStringProperty("task_id", known.task().value());
-            out.writeStringProperty("runtime", known.program().runtime().text());
-            out.writeObjectPropertyStart("run");
-            write(out, known);
-            task.ifPresent(asked -> {
-                out.writeObjectPropertyStart("task");
-                writeWholeTask(out, asked);
-                out.writeEndObject();
-            });
-            out.writeEndObject();
-        });
-    }
-
-    private static void write(JsonGenerator out, Run run) {
-        out.writeStringProperty("run_id", run.id().value());
-        out.writeStringProperty("runtime", run.program().runtime().text());
-        if (!run.program().command().isEmpty()) {
-            out.writeArrayPropertyStart("command");
-            run.program().command().forEach(out::writeString);
-            out.writeEndArray();
-        }
-        run.program().model().ifPresent(model -> out.writeStringProperty("model", model));
-        out.writeStringProperty("status", run.status().text());
-        run.reason().ifPresent(reason -> out.writeStringProperty("reason", reason));
-        run.reasonCode().ifPresent(code -> out.writeStringProperty("reason_code", code));
-        write(out, run.spent());
-        run.budgetUsd().ifPresent(budget -> out.writeNumberProperty("budget_usd", budget));
-        run.session().ifPresent(session -> out.writeStringProperty("session", session));
-        Json.time(out, "started_at", run.startedAt());
-        run.endedAt().ifPresent(at -> Json.time(out, "ended_at", at));
-        run.heartbeat().ifPresent(beat -> {
-            Json.time(out, "last_heartbeat", beat.at());
-            raw(out, "metrics", beat.metrics());
-        });
-    }
-
-    /// Reads the run of a sandbox that [#write] wrote. The API does not tell the process of the worker.
+    /// Reads the run of a sandbox in a response. The API does not contain the process of the worker.
     public static Optional<Run> readRun(JsonFields sandbox) {
         return sandbox.optionalObject("run").map(run -> readRun(sandbox, run));
     }
@@ -173,13 +249,13 @@ public final class RunJson {
                 new UserId(sandbox.string("user_id")),
                 new ThreadId(sandbox.string("thread_id")),
                 new Run.Program(
-                        SessionJson.constant(Run.Runtime.class, run, "runtime"),
+                        run.required("runtime", RUNTIME),
                         run.findStrings("command").orElse(List.of()),
                         run.optionalString("model")),
-                SessionJson.constant(Run.Status.class, run, "status"),
+                run.required("status", RUN_STATUS),
                 run.optionalString("reason"),
                 run.optionalString("reason_code"),
-                dollars(run, "budget_usd"),
+                run.optional("budget_usd", DECIMAL),
                 readSpent(run),
                 run.optionalString("session"),
                 Optional.empty(),
@@ -197,29 +273,6 @@ public final class RunJson {
                 usage.integer("cache_read_tokens"),
                 usage.integer("cache_write_tokens"),
                 run.integer("tool_calls"),
-                dollars(run, "cost_usd").orElse(BigDecimal.ZERO));
-    }
-
-    private static Optional<BigDecimal> dollars(JsonFields run, String name) {
-        var amount = run.optionalNumber(name);
-        return amount.isPresent() ? Optional.of(BigDecimal.valueOf(amount.getAsDouble())) : Optional.empty();
-    }
-
-    private static void write(JsonGenerator out, Spent spent) {
-        out.writeNumberProperty("cost_usd", spent.costUsd());
-        out.writeNumberProperty("tokens", spent.tokens());
-        out.writeNumberProperty("tool_calls", spent.toolCalls());
-        out.writeObjectPropertyStart("usage");
-        out.writeNumberProperty("input_tokens", spent.inputTokens());
-        out.writeNumberProperty("output_tokens", spent.outputTokens());
-        out.writeNumberProperty("cache_read_tokens", spent.cacheReadTokens());
-        out.writeNumberProperty("cache_write_tokens", spent.cacheWriteTokens());
-        out.writeEndObject();
-    }
-
-    /// The value is a JSON object that this server wrote, so it is copied unchanged.
-    private static void raw(JsonGenerator out, String name, String object) {
-        out.writeName(name);
-        out.writeRawValue(object);
+                run.optional("cost_usd", DECIMAL).orElse(BigDecimal.ZERO));
     }
 }

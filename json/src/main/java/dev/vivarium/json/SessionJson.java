@@ -1,18 +1,29 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.json.IdTypes.SESSION_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.MINUTES;
+import static dev.vivarium.json.JsonType.NUMBER;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.JsonType.constants;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.model.End;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
-import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
-import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
 
 /// JSON form of sandboxes in the session routes. Stateless.
 ///
@@ -24,17 +35,112 @@ public final class SessionJson {
     /// The Linux user that commands run as.
     public static final String LINUX_USER = "sandboxuser";
 
+    /// Description of `state_reason`.
+    public static final String STATE_REASON =
+            "Why the server paused the sandbox: disk space was low and its disk grew. Absent if a client paused it.";
+
+    public static final JsonType<Status> STATE = constants(Status.class);
+
     private static final double MIB = 1024.0 * 1024;
-    private static final int SECONDS_PER_MINUTE = 60;
+    private static final JsonType<Long> MEBIBYTES = NUMBER.as(size -> Math.round(size * MIB), bytes -> bytes / MIB);
+
+    public static final ObjectType<Limits> LIMITS = object(
+                    Limits::new,
+                    field("memory_mb", MEBIBYTES, Limits::memoryBytes),
+                    field("cpus", NUMBER, Limits::cpus),
+                    field("processes", INT, Limits::processes),
+                    field("disk_mb", MEBIBYTES, Limits::diskBytes))
+            .named("Limits");
+
+    /// Limits that a request asks for. The server chooses the disk size, because a warm sandbox has its disk before
+    /// a request.
+    public static final ObjectType<Limits> LOWER_LIMITS = ObjectType.<Limits>object(
+                    "",
+                    optional("memory_mb", MEBIBYTES.with("minimum", 16), limits -> Optional.of(limits.memoryBytes())),
+                    optional("cpus", NUMBER.with("minimum", 0.05), limits -> Optional.of(limits.cpus())),
+                    optional("processes", INT.with("minimum", 16), limits -> Optional.of(limits.processes())))
+            .with("additionalProperties", false);
+
+    public static final ObjectType<End> END = object(
+                    "End",
+                    End::new,
+                    field("cause", constants(End.Cause.class), End::cause),
+                    field("detail", STRING, End::detail),
+                    field("at", TIME, End::at))
+            .with("description", "Why and when a sandbox ended.");
+
+    public static final ObjectType<Session> SESSION = object(
+                    "Session",
+                    field("session_id", SESSION_ID, session -> session.info().id()),
+                    field("thread_id", THREAD_ID, session -> session.info().thread()),
+                    field("status", constants(Found.class), "How this call found the session.", Session::found),
+                    constant("workspace_dir", WORKSPACE),
+                    constant("user", LINUX_USER),
+                    field("created_at", TIME, session -> session.info().createdAt()),
+                    field("last_activity", TIME, session -> session.info().lastActivity()),
+                    field(
+                            "expires_at",
+                            TIME,
+                            "When it ends if it stays idle.",
+                            session -> session.info().expiresAt()),
+                    field(
+                            "ends_at",
+                            TIME,
+                            "When it ends in any case.",
+                            session -> session.info().endsAt()),
+                    field(
+                            "user_id",
+                            USER_ID,
+                            "The owner.",
+                            session -> session.info().user()),
+                    field("state", STATE, session -> session.info().status()),
+                    optional(
+                            "state_reason",
+                            STRING,
+                            STATE_REASON,
+                            session -> session.info().stateReason()),
+                    field("limits", LIMITS, session -> session.info().limits()),
+                    optional("end", END, session -> session.info().end()),
+                    optional(
+                            "files_count",
+                            LONG.with("minimum", 0),
+                            "The number of files in the workspace. Only from /get_session, and not while paused.",
+                            Session::files))
+            .readBy(SessionJson::read);
+
+    /// The fields of a request that describe a new sandbox.
+    public static final ObjectType<NewSandbox> CREATE = object(
+                    "CreateSession",
+                    optional(
+                            "user_id",
+                            USER_ID.length(1, 200),
+                            "The owner. Default: the user of the key.",
+                            request -> Optional.of(request.user())),
+                    field("thread_id", THREAD_ID.length(1, 200), "The conversation.", NewSandbox::thread),
+                    optional("timeout_minutes", MINUTES, "The idle timeout.", NewSandbox::idleTimeout),
+                    optional(
+                            "image",
+                            STRING.with("pattern", "^[a-z0-9][a-z0-9._-]{0,63}$"),
+                            "The root file system, one of `viv image list`. Only the default is kept warm.",
+                            NewSandbox::image),
+                    optional("env", ExecJson.ENVIRONMENT, request -> ExecJson.unlessEmpty(request.env())),
+                    optional("limits", LOWER_LIMITS, "Lower limits than the server's.", NewSandbox::limits),
+                    optional("egress", EgressJson.EGRESS, NewSandbox::egress))
+            .with("additionalProperties", false);
 
     /// Value of `status` in a response.
     public enum Found {
         CREATED,
         EXISTING,
-        ACTIVE;
+        ACTIVE
+    }
 
-        String label() {
-            return name().toLowerCase(Locale.ROOT);
+    /// A sandbox as the session routes show it.
+    ///
+    /// @param files the number of files in the workspace, if the route counts them
+    public record Session(SandboxInfo info, Found found, Optional<Long> files) {
+        public Session(SandboxInfo info, Found found) {
+            this(info, found, Optional.empty());
         }
     }
 
@@ -43,7 +149,7 @@ public final class SessionJson {
     /// Reads the body of `POST /create_session`. `caller` is the default user, and `standard` has the default
     /// limits.
     public static NewSandbox readRequest(JsonFields fields, Optional<UserId> caller, Limits standard) {
-        var user = fields.optionalString("user_id").map(UserId::new).or(() -> caller);
+        var user = fields.optional("user_id", USER_ID).or(() -> caller);
         var request = readRest(
                 fields,
                 NewSandbox.of(
@@ -59,128 +165,42 @@ public final class SessionJson {
         return new NewSandbox(
                 plain.user(),
                 plain.thread(),
-                minutes(fields, "timeout_minutes"),
+                fields.optional("timeout_minutes", MINUTES),
                 fields.optionalObject("limits").map(limits -> readLimits(limits, standard)),
-                fields.optionalObject("env").map(JsonFields::strings).orElse(Map.of()),
-                EgressJson.readOptional(fields),
+                fields.optional("env", ExecJson.ENVIRONMENT).orElse(Map.of()),
+                fields.optional("egress", EgressJson.EGRESS),
                 fields.optionalString("image"));
     }
 
-    public static void writeRequest(JsonGenerator out, NewSandbox request) {
-        out.writeStringProperty("user_id", request.user().value());
-        out.writeStringProperty("thread_id", request.thread().value());
-        request.image().ifPresent(image -> out.writeStringProperty("image", image));
-        request.idleTimeout().ifPresent(idle -> Json.number(out, "timeout_minutes", inMinutes(idle)));
-        request.limits().ifPresent(limits -> {
-            out.writeObjectPropertyStart("limits");
-            Json.number(out, "memory_mb", limits.memoryBytes() / MIB);
-            Json.number(out, "cpus", limits.cpus());
-            out.writeNumberProperty("processes", limits.processes());
-            out.writeEndObject();
-        });
-        if (!request.env().isEmpty()) {
-            out.writeObjectPropertyStart("env");
-            request.env().forEach(out::writeStringProperty);
-            out.writeEndObject();
-        }
-        request.egress().ifPresent(egress -> {
-            out.writeObjectPropertyStart("egress");
-            EgressJson.write(out, egress);
-            out.writeEndObject();
-        });
+    /// Reads the sandbox of a response.
+    public static SandboxInfo info(JsonFields fields) {
+        return SESSION.read(fields).info();
     }
 
-    public static void write(JsonGenerator out, SandboxInfo info, Found found) {
-        out.writeStringProperty("session_id", info.id().value());
-        out.writeStringProperty("thread_id", info.thread().value());
-        out.writeStringProperty("status", found.label());
-        out.writeStringProperty("workspace_dir", WORKSPACE);
-        out.writeStringProperty("user", LINUX_USER);
-        Json.time(out, "created_at", info.createdAt());
-        Json.time(out, "last_activity", info.lastActivity());
-        Json.time(out, "expires_at", info.expiresAt());
-        Json.time(out, "ends_at", info.endsAt());
-        out.writeStringProperty("user_id", info.user().value());
-        out.writeStringProperty("state", info.status().label());
-        info.stateReason().ifPresent(why -> out.writeStringProperty("state_reason", why));
-        writeLimits(out, info.limits());
-        info.end().ifPresent(end -> writeEnd(out, end));
-    }
-
-    public static SandboxInfo read(JsonFields fields) {
-        return new SandboxInfo(
-                new SandboxId(fields.string("session_id")),
-                new ThreadId(fields.string("thread_id")),
-                new UserId(fields.string("user_id")),
-                constant(Status.class, fields, "state"),
-                readLimits(fields.object("limits"), Limits.STANDARD),
+    private static Session read(JsonFields fields) {
+        var info = new SandboxInfo(
+                fields.required("session_id", SESSION_ID),
+                fields.required("thread_id", THREAD_ID),
+                fields.required("user_id", USER_ID),
+                fields.required("state", STATE),
+                fields.required("limits", LIMITS),
                 fields.time("created_at"),
                 fields.time("last_activity"),
                 fields.time("expires_at"),
                 fields.time("ends_at"),
-                fields.optionalObject("end").map(SessionJson::readEnd),
+                fields.optional("end", END),
                 fields.optionalString("state_reason"));
+        return new Session(
+                info, fields.required("status", constants(Found.class)), fields.optionalInteger("files_count"));
     }
 
-    static void writeEnd(JsonGenerator out, End end) {
-        out.writeObjectPropertyStart("end");
-        out.writeStringProperty("cause", end.cause().label());
-        out.writeStringProperty("detail", end.detail());
-        Json.time(out, "at", end.at());
-        out.writeEndObject();
-    }
-
-    static End readEnd(JsonFields fields) {
-        return new End(constant(End.Cause.class, fields, "cause"), fields.string("detail"), fields.time("at"));
-    }
-
-    /// Returns the constant whose lower-case name the field contains.
-    static <E extends Enum<E>> E constant(Class<E> type, JsonFields fields, String name) {
-        String label = fields.string(name);
-        for (E constant : type.getEnumConstants()) {
-            if (constant.name().toLowerCase(Locale.ROOT).equals(label)) {
-                return constant;
-            }
-        }
-        throw JsonFields.invalid(name, "is not one that this version knows");
-    }
-
-    public static void writeLimits(JsonGenerator out, Limits limits) {
-        out.writeObjectPropertyStart("limits");
-        Json.number(out, "memory_mb", limits.memoryBytes() / MIB);
-        Json.number(out, "cpus", limits.cpus());
-        out.writeNumberProperty("processes", limits.processes());
-        Json.number(out, "disk_mb", limits.diskBytes() / MIB);
-        out.writeEndObject();
-    }
-
-    /// Reads the limits. The server chooses the disk size, because a warm sandbox has its disk before a request.
     private static Limits readLimits(JsonFields fields, Limits standard) {
-        var memory = fields.optionalNumber("memory_mb");
-        var cpus = fields.optionalNumber("cpus");
-        var processes = fields.optionalInteger("processes");
-        var disk = fields.optionalNumber("disk_mb");
         var limits = new Limits(
-                memory.isPresent() ? Math.round(memory.getAsDouble() * MIB) : standard.memoryBytes(),
-                cpus.orElse(standard.cpus()),
-                processes.map(SessionJson::capped).orElse(standard.processes()),
-                disk.isPresent() ? Math.round(disk.getAsDouble() * MIB) : standard.diskBytes());
+                fields.optional("memory_mb", MEBIBYTES).orElse(standard.memoryBytes()),
+                fields.optional("cpus", NUMBER).orElse(standard.cpus()),
+                fields.optional("processes", INT).orElse(standard.processes()),
+                fields.optional("disk_mb", MEBIBYTES).orElse(standard.diskBytes()));
         fields.refuseOthers();
         return limits;
-    }
-
-    private static int capped(long value) {
-        return Math.clamp(value, Integer.MIN_VALUE, Integer.MAX_VALUE);
-    }
-
-    private static Optional<Duration> minutes(JsonFields fields, String name) {
-        var number = fields.optionalNumber(name);
-        return number.isEmpty()
-                ? Optional.empty()
-                : Optional.of(Durations.ofSeconds(name, number.getAsDouble() * SECONDS_PER_MINUTE));
-    }
-
-    private static double inMinutes(Duration time) {
-        return Durations.inSeconds(time) / SECONDS_PER_MINUTE;
     }
 }

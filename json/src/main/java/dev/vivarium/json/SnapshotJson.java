@@ -1,56 +1,54 @@
 package dev.vivarium.json;
 
-import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.SnapshotId;
+import static dev.vivarium.json.IdTypes.SESSION_ID;
+import static dev.vivarium.json.IdTypes.SNAPSHOT_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.model.ThreadId;
 import java.util.List;
-import tools.jackson.core.JsonGenerator;
 
 /// JSON form of snapshots. Stateless.
 public final class SnapshotJson {
+    /// The API does not contain the size of the disk: a client reads `diskBytes` as 0.
+    public static final ObjectType<SnapshotInfo> SNAPSHOT = object(
+                    "Snapshot",
+                    field("snapshot_id", SNAPSHOT_ID.with("pattern", "^snp[a-z0-9]{20}$"), SnapshotInfo::id),
+                    field("thread_id", THREAD_ID, SnapshotInfo::thread),
+                    field("sandbox_id", SESSION_ID, SnapshotInfo::sandbox),
+                    field("name", STRING, SnapshotInfo::name),
+                    field(
+                            "bytes",
+                            LONG,
+                            "The size of its files. Blocks that snapshots share count for each snapshot.",
+                            SnapshotInfo::bytes),
+                    field("created_at", TIME, SnapshotInfo::createdAt),
+                    optional("parent_id", SNAPSHOT_ID, """
+                            The snapshot that the disk was last saved as, restored from or forked from. If that \
+                            snapshot is deleted, its parent.""", SnapshotInfo::parent))
+            .readBy(SnapshotJson::read);
+
     private SnapshotJson() {}
 
-    /// Writes the members of one snapshot.
-    public static void write(JsonGenerator out, SnapshotInfo snapshot) {
-        out.writeStringProperty("snapshot_id", snapshot.id().value());
-        out.writeStringProperty("thread_id", snapshot.thread().value());
-        out.writeStringProperty("sandbox_id", snapshot.sandbox().value());
-        out.writeStringProperty("name", snapshot.name());
-        out.writeNumberProperty("bytes", snapshot.bytes());
-        Json.time(out, "created_at", snapshot.createdAt());
-        snapshot.parent().ifPresent(parent -> out.writeStringProperty("parent_id", parent.value()));
-    }
-
-    /// Reads one snapshot. The API does not tell the size of the disk, so `diskBytes` is 0.
-    public static SnapshotInfo read(JsonFields fields) {
+    private static SnapshotInfo read(JsonFields fields) {
         return new SnapshotInfo(
-                new SnapshotId(fields.string("snapshot_id")),
-                new ThreadId(fields.string("thread_id")),
-                new SandboxId(fields.string("sandbox_id")),
+                fields.required("snapshot_id", SNAPSHOT_ID),
+                fields.required("thread_id", THREAD_ID),
+                fields.required("sandbox_id", SESSION_ID),
                 fields.string("name"),
                 fields.integer("bytes"),
                 0,
                 fields.time("created_at"),
-                fields.optionalString("parent_id").map(SnapshotId::new));
+                fields.optional("parent_id", SNAPSHOT_ID));
     }
 
     /// Reads the snapshots of a thread.
     public static List<SnapshotInfo> readAll(JsonFields fields) {
-        return fields.objects("snapshots").stream().map(SnapshotJson::read).toList();
-    }
-
-    /// Writes the snapshots of a thread, their total size and the limit of their number.
-    public static void write(JsonGenerator out, List<SnapshotInfo> snapshots, int limit) {
-        out.writeArrayPropertyStart("snapshots");
-        for (var snapshot : snapshots) {
-            out.writeStartObject();
-            write(out, snapshot);
-            out.writeEndObject();
-        }
-        out.writeEndArray();
-        out.writeNumberProperty(
-                "total_bytes", snapshots.stream().mapToLong(SnapshotInfo::bytes).sum());
-        out.writeNumberProperty("limit", limit);
+        return fields.objects("snapshots").stream().map(SNAPSHOT::read).toList();
     }
 }

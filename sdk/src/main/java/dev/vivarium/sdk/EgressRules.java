@@ -32,7 +32,7 @@ public final class EgressRules {
 
     /// Replaces the allow-list and closes open connections that it no longer permits.
     public AllowList set(String thread, Egress egress) {
-        return transport.put(path(thread), out -> EgressJson.write(out, egress), AllowList::read);
+        return transport.put(path(thread), out -> EgressJson.EGRESS.writeFields(out, egress), AllowList::read);
     }
 
     private static String path(String thread) {

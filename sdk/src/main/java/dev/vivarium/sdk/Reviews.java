@@ -19,7 +19,7 @@ public final class Reviews {
         return transport.get(
                 path(sandbox),
                 fields -> fields.objects("reviews").stream()
-                        .map(ReviewJson::readReview)
+                        .map(ReviewJson.REVIEW::read)
                         .toList());
     }
 
@@ -31,7 +31,7 @@ public final class Reviews {
                     out.writeStringProperty("decision", decision);
                     comment.ifPresent(text -> out.writeStringProperty("comment", text));
                 },
-                ReviewJson::readReview);
+                ReviewJson.REVIEW::read);
     }
 
     private static String path(String sandbox) {

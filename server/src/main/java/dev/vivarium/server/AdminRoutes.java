@@ -1,8 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.ADMIN;
-import static dev.vivarium.server.http.Route.Access.KEY;
-
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.KeysHandler;
@@ -15,13 +12,13 @@ final class AdminRoutes {
 
     static List<Route> of(AuditHandler audit, AdminSandboxesHandler sandboxes, KeysHandler keys) {
         return List.of(
-                Route.get("/threads/{thread_id}/audit", KEY, audit::ofThread),
-                Route.get("/admin/audit", ADMIN, audit::ofAll),
-                Route.get("/admin/sandboxes", ADMIN, sandboxes::list),
-                Route.delete("/admin/sandboxes/{sandbox_id}", ADMIN, sandboxes::kill),
-                Route.post("/admin/sandboxes/{sandbox_id}/rotate", ADMIN, sandboxes::rotate),
-                Route.post("/admin/keys", ADMIN, keys::issue),
-                Route.get("/admin/keys", ADMIN, keys::list),
-                Route.delete("/admin/keys/{key_id}", ADMIN, keys::revoke));
+                AuditHandler.OF_THREAD.to(audit::ofThread),
+                AuditHandler.OF_ALL.to(audit::ofAll),
+                AdminSandboxesHandler.LIST.to(sandboxes::list),
+                AdminSandboxesHandler.KILL.to(sandboxes::kill),
+                AdminSandboxesHandler.ROTATE.to(sandboxes::rotate),
+                KeysHandler.ISSUE.to(keys::issue),
+                KeysHandler.LIST.to(keys::list),
+                KeysHandler.REVOKE.to(keys::revoke));
     }
 }

@@ -1,9 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.KEY;
-import static dev.vivarium.server.http.Route.Access.OPEN;
-import static dev.vivarium.server.http.Route.Access.OWN;
-
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.console.PagesHandler;
 import dev.vivarium.server.console.SessionHandler;
@@ -12,15 +8,13 @@ import java.util.List;
 
 /// Routes of the start page and of browser sessions.
 final class ConsoleRoutes {
-    private static final String SESSION = "/console/session";
-
     private ConsoleRoutes() {}
 
     static List<Route> of(PagesHandler pages, SessionHandler session) {
         return List.of(
-                Route.get("/", OPEN, new WelcomeHandler(pages)::handle),
-                Route.post(SESSION, OWN, session::signIn),
-                Route.get(SESSION, KEY, session::show),
-                Route.delete(SESSION, KEY, session::signOut));
+                WelcomeHandler.WELCOME.to(new WelcomeHandler(pages)::handle),
+                SessionHandler.SIGN_IN.to(session::signIn),
+                SessionHandler.SHOW.to(session::show),
+                SessionHandler.SIGN_OUT.to(session::signOut));
     }
 }

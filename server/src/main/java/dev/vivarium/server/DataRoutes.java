@@ -1,8 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.scoped;
-
-import dev.vivarium.core.access.Scope;
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.ExecHandler;
@@ -19,10 +16,6 @@ import java.util.List;
 
 /// Routes for the files and processes of one sandbox, by key or token.
 final class DataRoutes {
-    private static final String SANDBOX = "/sandboxes/{sandbox_id}";
-    private static final String FILE = SANDBOX + "/files/{path…}";
-    private static final String PROCESS = SANDBOX + "/processes/{process_id}";
-
     private DataRoutes() {}
 
     static List<Route> of(
@@ -36,26 +29,24 @@ final class DataRoutes {
         var read = new ReadFileHandler(callers, telemetry);
         var write = new WriteFileHandler(callers, config, telemetry);
         return List.of(
-                Route.get(FILE, scoped(Scope.FS_RO), read::handle),
-                Route.put(FILE, scoped(Scope.FS_RW), write::put),
-                Route.post(FILE, scoped(Scope.FS_RW), write::move),
-                Route.delete(FILE, scoped(Scope.FS_RW), write::delete));
+                ReadFileHandler.READ.to(read::handle),
+                WriteFileHandler.PUT.to(write::put),
+                WriteFileHandler.MOVE.to(write::move),
+                WriteFileHandler.DELETE.to(write::delete));
     }
 
     private static List<Route> processes(Operations operations, Callers callers, CommandResponse response) {
         var processes = new ProcessesHandler(callers);
         var pause = new PauseHandler(operations.pause());
-        var access = scoped(Scope.PROCESS);
         return List.of(
-                Route.post(
-                        SANDBOX + "/exec", access, new ExecHandler(callers, operations.commands(), response)::handle),
-                Route.get(SANDBOX + "/processes", access, processes::list),
-                Route.get(PROCESS, access, processes::get),
-                Route.delete(PROCESS, access, processes::kill),
-                Route.post(PROCESS + "/signal", access, processes::signal),
-                Route.post(PROCESS + "/stdin", access, processes::stdin),
-                Route.get(PROCESS + "/output", access, processes::output),
-                Route.post(SANDBOX + "/pause", access, pause::pause),
-                Route.post(SANDBOX + "/resume", access, pause::resume));
+                ExecHandler.EXEC.to(new ExecHandler(callers, operations.commands(), response)::handle),
+                ProcessesHandler.LIST.to(processes::list),
+                ProcessesHandler.GET.to(processes::get),
+                ProcessesHandler.KILL.to(processes::kill),
+                ProcessesHandler.SIGNAL.to(processes::signal),
+                ProcessesHandler.STDIN.to(processes::stdin),
+                ProcessesHandler.OUTPUT.to(processes::output),
+                PauseHandler.PAUSE.to(pause::pause),
+                PauseHandler.RESUME.to(pause::resume));
     }
 }

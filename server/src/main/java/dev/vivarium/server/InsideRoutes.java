@@ -14,12 +14,12 @@ final class InsideRoutes {
     /// Returns the routes of the model gateway, and those of `routes` that workers may call.
     static List<Route> of(List<Route> routes, ModelHandler model) {
         var inside = new ArrayList<>(List.of(
-                Route.post("/model/v1/messages", OWN, model::messages),
-                Route.post("/model/v1/messages/count_tokens", OWN, model::countTokens),
-                Route.post("/model/v1/chat/completions", OWN, model::completions),
-                Route.get("/model/v1/models", OWN, model::models),
+                Route.undocumented("POST", "/model/v1/messages", OWN, model::messages),
+                Route.undocumented("POST", "/model/v1/messages/count_tokens", OWN, model::countTokens),
+                Route.undocumented("POST", "/model/v1/chat/completions", OWN, model::completions),
+                Route.undocumented("GET", "/model/v1/models", OWN, model::models),
                 // Last, because the router takes the first route that matches.
-                Route.any("/model/{rest…}", OWN, model::others)));
+                Route.undocumented(Route.ANY, "/model/{rest…}", OWN, model::others)));
         routes.stream()
                 .filter(route ->
                         route.access() instanceof Route.Access.Worker || route.access() instanceof Route.Access.Inside)

@@ -10,16 +10,14 @@ import java.util.List;
 
 /// Routes to the ports of sandboxes.
 final class PreviewRoutes {
-    private static final String PORT = "/sandboxes/{sandbox_id}/ports/{port}";
-
     private PreviewRoutes() {}
 
     static List<Route> of(PreviewHandler preview) {
-        return List.of(Route.any(PORT, OWN, preview::addSlash), Route.any(PORT + "/{rest…}", OWN, preview::byPath));
+        return List.of(PreviewHandler.ADD_SLASH.to(preview::addSlash), PreviewHandler.PREVIEW.to(preview::byPath));
     }
 
     static List<HostRoute> hosts(PreviewHandler preview, String domain) {
         var hosts = new PreviewHosts(domain);
-        return List.of(new HostRoute(hosts::find, Route.any("/{rest…}", OWN, preview::byHost)));
+        return List.of(new HostRoute(hosts::find, Route.undocumented(Route.ANY, "/{rest…}", OWN, preview::byHost)));
     }
 }

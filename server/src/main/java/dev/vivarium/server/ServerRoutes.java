@@ -1,8 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.KEY;
-import static dev.vivarium.server.http.Route.Access.OPEN;
-
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
@@ -27,9 +24,9 @@ record ServerRoutes(
         var health = new HealthHandler(self, sandboxes, provider, checks, Vivarium.CLOCK);
         var node = new NodeHandler(self, checks, sandboxes, provider, SandboxRule.of(config), new Host(config.home()));
         return List.of(
-                Route.get("/health", OPEN, health::handle),
-                Route.get("/api/v1/node", KEY, node::handle),
-                Route.get("/openapi.json", OPEN, new OpenApiHandler()::handle),
-                Route.get("/metrics", KEY, new MetricsHandler(metrics)::handle));
+                HealthHandler.HEALTH.to(health::handle),
+                NodeHandler.NODE.to(node::handle),
+                OpenApiHandler.DOCUMENT.to(new OpenApiHandler()::handle),
+                MetricsHandler.METRICS.to(new MetricsHandler(metrics)::handle));
     }
 }

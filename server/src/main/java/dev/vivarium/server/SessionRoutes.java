@@ -1,7 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.KEY;
-
 import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandResponse;
@@ -27,12 +25,12 @@ final class SessionRoutes {
         var upload = new UploadFileHandler(
                 callers, config.calls(), telemetry, config.home().resolve("tmp"));
         return List.of(
-                Route.post("/create_session", KEY, create::handle),
-                Route.get("/get_session", KEY, new GetSessionHandler(operations.get())::handle),
-                Route.post("/execute", KEY, new ExecuteHandler(callers, response)::handle),
-                Route.post("/upload_file", KEY, upload::handle),
-                Route.post("/download_file", KEY, new DownloadFileHandler(callers, telemetry)::handle),
-                Route.get("/list_files", KEY, new ListFilesHandler(callers)::handle),
-                Route.post("/cleanup", KEY, new CleanupHandler(operations.end(), callers)::handle));
+                CreateSessionHandler.CREATE_SESSION.to(create::handle),
+                GetSessionHandler.GET_SESSION.to(new GetSessionHandler(operations.get())::handle),
+                ExecuteHandler.EXECUTE.to(new ExecuteHandler(callers, response)::handle),
+                UploadFileHandler.UPLOAD.to(upload::handle),
+                DownloadFileHandler.DOWNLOAD.to(new DownloadFileHandler(callers, telemetry)::handle),
+                ListFilesHandler.LIST.to(new ListFilesHandler(callers)::handle),
+                CleanupHandler.CLEANUP.to(new CleanupHandler(operations.end(), callers)::handle));
     }
 }

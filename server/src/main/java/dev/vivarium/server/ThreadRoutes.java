@@ -1,9 +1,5 @@
 package dev.vivarium.server;
 
-import static dev.vivarium.server.http.Route.Access.KEY;
-import static dev.vivarium.server.http.Route.Access.TOKEN;
-import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
-
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -34,9 +30,6 @@ record ThreadRoutes(
         Sandboxes sandboxes,
         ThreadCallers callers,
         Operations operations) {
-    private static final String THREAD = "/threads/{thread_id}";
-    private static final String SANDBOX = THREAD + "/sandbox";
-
     List<Route> all(ConnectionsHandler connections) {
         return Stream.of(sandbox(), tokens(), sharing(connections))
                 .flatMap(List::stream)
@@ -52,11 +45,11 @@ record ThreadRoutes(
                 new Endpoints(config.publicUrl()),
                 operations.end());
         return List.of(
-                Route.get("/threads", KEY, new ListThreadsHandler(threads, sandboxes)::handle),
-                Route.delete(THREAD, KEY, thread::archive),
-                Route.post(THREAD + "/heartbeat", TOKEN, thread::heartbeat),
-                Route.get(SANDBOX, TOKEN, thread::find),
-                Route.delete(SANDBOX, KEY, thread::release));
+                ListThreadsHandler.LIST.to(new ListThreadsHandler(threads, sandboxes)::handle),
+                ThreadHandler.ARCHIVE.to(thread::archive),
+                ThreadHandler.HEARTBEAT.to(thread::heartbeat),
+                ThreadHandler.FIND.to(thread::find),
+                ThreadHandler.RELEASE.to(thread::release));
     }
 
     private List<Route> tokens() {
@@ -66,21 +59,21 @@ record ThreadRoutes(
         var refresh = new RefreshHandler(callers, tokens, answer, Vivarium.CLOCK);
         var revoke = new RevokeHandler(callers, tokens, audit, Vivarium.CLOCK);
         return List.of(
-                Route.post(SANDBOX, KEY, negotiate::handle),
-                Route.post(SANDBOX + "/refresh", KEY, refresh::refresh),
-                Route.post(SANDBOX + "/token", TOKEN_RECORDED, refresh::downscope),
-                Route.post(SANDBOX + "/revoke", TOKEN_RECORDED, revoke::handle));
+                NegotiateHandler.NEGOTIATE.to(negotiate::handle),
+                RefreshHandler.REFRESH.to(refresh::refresh),
+                RefreshHandler.DOWNSCOPE.to(refresh::downscope),
+                RevokeHandler.REVOKE.to(revoke::handle));
     }
 
     private List<Route> sharing(ConnectionsHandler connections) {
         var members = new MembersHandler(callers, credentials.members(), audit, Vivarium.CLOCK);
         var egress = new EgressHandler(sandboxes, callers, audit, Vivarium.CLOCK);
         return List.of(
-                Route.post(THREAD + "/members", KEY, members::invite),
-                Route.get(THREAD + "/members", KEY, members::list),
-                Route.delete(THREAD + "/members/{user_id}", KEY, members::remove),
-                Route.get(THREAD + "/connections", KEY, connections::list),
-                Route.get(THREAD + "/egress", KEY, egress::show),
-                Route.put(THREAD + "/egress", KEY, egress::change));
+                MembersHandler.INVITE.to(members::invite),
+                MembersHandler.LIST.to(members::list),
+                MembersHandler.REMOVE.to(members::remove),
+                ConnectionsHandler.LIST.to(connections::list),
+                EgressHandler.SHOW.to(egress::show),
+                EgressHandler.CHANGE.to(egress::change));
     }
 }

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.server.http.Route;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -12,7 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// Compares the OpenAPI document with the routes, and real responses with its schemas.
+/// Compares the OpenAPI document with the routes, in both directions, and real responses with its schemas.
 class OpenApiTest {
     private static TestServer server;
     private static Api api;
@@ -37,6 +41,26 @@ class OpenApiTest {
         server.routes().forEach(route -> methods(route).forEach(method -> routed.add(operation(method, route))));
 
         assertThat(described).isEqualTo(routed);
+    }
+
+    @Test
+    void everyRouteHasADescriptionWithItsOwnId() {
+        List<String> ids =
+                server.routes().stream().map(route -> route.description().id()).toList();
+
+        assertThat(ids).doesNotContain("").doesNotHaveDuplicates();
+    }
+
+    @Test
+    void theTypesOfTheConsoleAreGeneratedFromThisDocument() throws Exception {
+        byte[] document = api.with("none").get("/openapi.json").text().getBytes(StandardCharsets.UTF_8);
+        String hash =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(document));
+
+        assertThat(Path.of("../console/src/api/schema.ts"))
+                .as("run `npm run api-types` in console")
+                .content()
+                .startsWith("// Made from openapi.json with the SHA-256 " + hash);
     }
 
     @Test
@@ -160,7 +184,7 @@ class OpenApiTest {
     @Test
     void eventsMatchTheirSchemas() throws Exception {
         try (var stream = api.stream(Api.command(api.session(), "echo a; echo b >&2"), "application/x-ndjson")) {
-            String text = new String(stream.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            String text = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
             for (String line : text.split("\n")) {
                 assertThat(schemas.violations("ExecEvent", line)).as(line).isEmpty();
             }

@@ -130,6 +130,7 @@ final class Schemas {
             case "integer" -> value.isIntegralNumber();
             case "number" -> value.isNumber();
             case "boolean" -> value.isBoolean();
+            case "null" -> value.isNull();
             default -> false;
         };
     }

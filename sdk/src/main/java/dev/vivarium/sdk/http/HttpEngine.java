@@ -38,20 +38,20 @@ public final class HttpEngine implements Engine {
 
     @Override
     public Session open(NewSandbox request) {
-        byte[] body = Json.bytes(out -> SessionJson.writeRequest(out, request));
+        byte[] body = Json.bytes(out -> SessionJson.CREATE.writeFields(out, request));
         Answer answer = connection.post("/create_session", body);
         // A thread that has its sandbox already is no failure: 409 then carries the session, not a problem.
         if (answer.status() == CONFLICT && !answer.isProblem()) {
-            return new Session(answer.decode(SessionJson::read), Session.Origin.EXISTING);
+            return new Session(answer.decode(SessionJson::info), Session.Origin.EXISTING);
         }
-        return new Session(answer.read(SessionJson::read), Session.Origin.CREATED);
+        return new Session(answer.read(SessionJson::info), Session.Origin.CREATED);
     }
 
     @Override
     public Optional<Session> find(ThreadId thread) {
         try {
             Answer answer = connection.get("/get_session?" + Connection.query("thread_id", thread.value()));
-            return Optional.of(new Session(answer.read(SessionJson::read), Session.Origin.EXISTING));
+            return Optional.of(new Session(answer.read(SessionJson::info), Session.Origin.EXISTING));
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.NoSandboxForThread) {
                 return Optional.empty();
@@ -81,7 +81,7 @@ public final class HttpEngine implements Engine {
             try (var bytes = Source.of(content)) {
                 return connection
                         .upload("/upload_file", form, bytes, form.around(bytes, length))
-                        .read(FileJson::readUploaded);
+                        .read(FileJson.UPLOADED::read);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -124,7 +124,7 @@ public final class HttpEngine implements Engine {
 
     private static byte[] body(SandboxId id, Command command) {
         var request = new ExecJson.Request(id.value(), command.argv().getLast(), command, Optional.empty());
-        return Json.bytes(out -> ExecJson.writeRequest(out, request));
+        return Json.bytes(out -> ExecJson.EXECUTE.writeFields(out, request));
     }
 
     /// The server keeps the command's own limit; we wait a little longer, to hear of it.

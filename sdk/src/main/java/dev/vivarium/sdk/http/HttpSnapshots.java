@@ -18,7 +18,7 @@ public final class HttpSnapshots implements Snapshots {
 
     @Override
     public SnapshotInfo take(String thread, String name) {
-        return transport.post(path(thread), out -> out.writeStringProperty("name", name), SnapshotJson::read);
+        return transport.post(path(thread), out -> out.writeStringProperty("name", name), SnapshotJson.SNAPSHOT::read);
     }
 
     @Override
@@ -28,12 +28,12 @@ public final class HttpSnapshots implements Snapshots {
 
     @Override
     public SnapshotInfo get(String id) {
-        return transport.get("/snapshots/" + Transport.segment(id), SnapshotJson::read);
+        return transport.get("/snapshots/" + Transport.segment(id), SnapshotJson.SNAPSHOT::read);
     }
 
     @Override
     public SandboxInfo restore(SnapshotInfo snapshot) {
-        return transport.post(path(snapshot) + "/restore", _ -> {}, SessionJson::read);
+        return transport.post(path(snapshot) + "/restore", _ -> {}, SessionJson::info);
     }
 
     @Override
@@ -44,7 +44,7 @@ public final class HttpSnapshots implements Snapshots {
                     out.writeStringProperty("thread_id", thread);
                     user.ifPresent(owner -> out.writeStringProperty("user_id", owner));
                 },
-                SessionJson::read);
+                SessionJson::info);
     }
 
     @Override

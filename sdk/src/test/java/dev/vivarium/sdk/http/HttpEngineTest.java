@@ -416,7 +416,7 @@ class HttpEngineTest {
 
     private static String session(String status) {
         var found = SessionJson.Found.valueOf(status.toUpperCase(java.util.Locale.ROOT));
-        return text(out -> SessionJson.write(out, info(), found));
+        return text(out -> SessionJson.SESSION.writeFields(out, new SessionJson.Session(info(), found)));
     }
 
     private static String result() {

@@ -1,22 +1,73 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.run.ReviewEntry;
 import dev.vivarium.core.run.Reviews;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ReviewJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
+import java.util.function.Function;
 
-/// `GET /api/v1/reviews`: what the agents of all sandboxes that the caller may watch have asked. Thread-safe.
+/// `GET /api/v1/reviews`: the reviews of all sandboxes that the caller may watch. Thread-safe.
 public final class AllReviewsHandler {
+    private static final ObjectType<Line> REVIEW = ReviewJson.REVIEW
+            .<Line>over(line -> line.entry().review())
+            .and(
+                    "ReviewOfAll",
+                    object(
+                            "",
+                            field("thread_id", THREAD_ID, line -> line.entry().thread()),
+                            field(
+                                    "user_id",
+                                    USER_ID,
+                                    "The owner of the sandbox.",
+                                    line -> line.entry().owner()),
+                            field("task_title", STRING, line -> line.entry().title()),
+                            field(
+                                    "may_answer",
+                                    BOOLEAN,
+                                    "Whether the review is pending and the caller may decide it.",
+                                    Line::mayAnswer)));
+    private static final ObjectType<List<Line>> REVIEWS =
+            object("AllReviews", field("reviews", JsonType.list(REVIEW), Function.identity()));
+
+    private record Line(ReviewEntry entry, Scopes scopes) {
+        private boolean mayAnswer() {
+            return entry.review().isPending() && scopes.allows(Scope.PROCESS);
+        }
+    }
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/api/v1/reviews", KEY, "listAllReviews", "List the reviews of all sandboxes")
+            .text("""
+                    Returns reviews of the sandboxes of the caller, and of sandboxes that the caller may watch. \
+                    Newest first.""")
+            .query(
+                    "status",
+                    STRING.with("enum", List.of("pending", "approved", "rejected", "answered", "expired", "cancelled")),
+                    "Only entries with this status.")
+            .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
+            .answers(200, "The newest reviews.", REVIEWS);
+
     private static final int MOST = 1000;
 
     /// Approximate memory of a review, in bytes.
@@ -31,20 +82,17 @@ public final class AllReviewsHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery("status", "limit");
         Optional<Review.Status> status = exchange.optionalQuery("status").map(AllReviewsHandler::status);
         Principal caller = exchange.principal();
         var found = reviews.list(status, caller.user(), PageQuery.limit(exchange, MOST));
         exchange.reserve((long) REVIEW_BYTES * found.size());
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("reviews");
-            for (ReviewEntry entry : found) {
-                scopes(caller, entry)
+        var visible = found.stream()
+                .flatMap(entry -> scopes(caller, entry)
                         .filter(scopes -> scopes.allows(Scope.SHELL_RO))
-                        .ifPresent(scopes -> write(out, entry, scopes));
-            }
-            out.writeEndArray();
-        });
+                        .map(scopes -> new Line(entry, scopes))
+                        .stream())
+                .toList();
+        exchange.answer(200, REVIEWS, visible);
     }
 
     private static Review.Status status(String word) {
@@ -55,15 +103,5 @@ public final class AllReviewsHandler {
 
     private Optional<Scopes> scopes(Principal caller, ReviewEntry entry) {
         return rights.of(caller, new Rights.Target(entry.review().sandbox(), entry.thread(), entry.owner()));
-    }
-
-    private static void write(JsonGenerator out, ReviewEntry entry, Scopes scopes) {
-        out.writeStartObject();
-        ReviewJson.write(out, entry.review());
-        out.writeStringProperty("thread_id", entry.thread().value());
-        out.writeStringProperty("user_id", entry.owner().value());
-        out.writeStringProperty("task_title", entry.title());
-        out.writeBooleanProperty("may_answer", entry.review().isPending() && scopes.allows(Scope.PROCESS));
-        out.writeEndObject();
     }
 }

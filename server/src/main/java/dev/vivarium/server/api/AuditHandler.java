@@ -1,26 +1,103 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.ADMIN;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.AuditQuery;
-import dev.vivarium.json.Json;
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import tools.jackson.core.JsonGenerator;
 
-/// `GET /threads/{thread_id}/audit` for its owner, `GET /admin/audit` for admins: who did what, in order. Thread-safe.
+/// `GET /threads/{thread_id}/audit` for the owner and `GET /admin/audit` for admins: the audit log. Thread-safe.
 public final class AuditHandler {
+    private static final JsonType<AuditEntry.Kind> KIND =
+            JsonType.constants(AuditEntry.Kind.class, AuditEntry.Kind::text);
+    private static final ObjectType<Audit.Numbered> ENTRY = object(
+            "",
+            field("seq", LONG, Audit.Numbered::seq),
+            field("at", TIME, numbered -> numbered.entry().at()),
+            field("kind", KIND, numbered -> numbered.entry().kind()),
+            field("outcome", INT, numbered -> numbered.entry().outcome()),
+            field("route", STRING, numbered -> numbered.entry().route()),
+            optional("jti", STRING, numbered -> numbered.entry().jti()),
+            optional("sub", USER_ID, numbered -> numbered.entry().user()),
+            optional("aud", SANDBOX_ID, numbered -> numbered.entry().sandbox()),
+            optional("thread_id", THREAD_ID, numbered -> numbered.entry().thread()),
+            optional("scope", STRING, numbered -> numbered.entry().scopes().map(Scopes::text)),
+            optional(
+                    "detail",
+                    STRING,
+                    numbered -> Optional.of(numbered.entry().detail()).filter(detail -> !detail.isEmpty())));
+    private static final ObjectType<Page> AUDIT = object(
+            "Audit",
+            field("entries", JsonType.list(ENTRY), Page::entries),
+            optional(
+                    "next_after",
+                    LONG,
+                    page -> page.entries().isEmpty()
+                            ? Optional.empty()
+                            : Optional.of(page.entries().getLast().seq())),
+            field(
+                    "dropped",
+                    LONG,
+                    "Number of entries that were lost since the server started, because the queue was full.",
+                    Page::dropped));
+
+    private record Page(List<Audit.Numbered> entries, long dropped) {}
+
+    public static final RouteDescription OF_THREAD = RouteDescription.get(
+                    "/threads/{thread_id}/audit", KEY, "auditThread", "Read the audit log of a thread")
+            .query("after", STRING, "The last entry of the previous page.")
+            .query("before", INT, "Only entries with a smaller number, for the previous page.")
+            .query("user_id", STRING, "Only operations of this user.")
+            .query("kind", KIND, "Only entries of this kind.")
+            .query("sandbox_id", STRING, "Only operations on this sandbox.")
+            .query("outcome", STRING.with("enum", List.of("done", "refused")), """
+                    `done`: only entries with a status below 400. `refused`: only the other entries.""")
+            .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
+            .answers(200, "Oldest first. Without `after`, the newest entries.", AUDIT)
+            .fails(403, 404);
+
+    public static final RouteDescription OF_ALL = RouteDescription.get(
+                    "/admin/audit", ADMIN, "auditAll", "Read the audit log of the server")
+            .query("after", STRING, "The last entry of the previous page.")
+            .query("before", INT, "Only entries with a smaller number, for the previous page.")
+            .query("user_id", STRING, "Only operations of this user.")
+            .query("kind", KIND, "Only entries of this kind.")
+            .query("sandbox_id", STRING, "Only operations on this sandbox.")
+            .query("outcome", STRING.with("enum", List.of("done", "refused")), """
+                    `done`: only entries with a status below 400. `refused`: only the other entries.""")
+            .query("thread_id", STRING, "Only operations on this thread and its sandboxes.")
+            .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
+            .answers(200, "Oldest first. Without `after`, the newest entries.", AUDIT);
+
     private static final int MOST = 1000;
 
-    /// Most memory that an entry needs, in bytes.
+    /// Upper bound of the memory of an entry, in bytes.
     private static final int ENTRY_BYTES = 1024;
 
     private final ThreadCallers callers;
@@ -32,13 +109,11 @@ public final class AuditHandler {
     }
 
     public void ofThread(Exchange exchange) throws IOException {
-        exchange.allowQuery("after", "before", "limit", "user_id", "kind", "sandbox_id", "outcome");
         var thread = callers.requireOwner(exchange).thread();
         send(exchange, query(exchange).ofThread(thread));
     }
 
     public void ofAll(Exchange exchange) throws IOException {
-        exchange.allowQuery("after", "before", "limit", "user_id", "kind", "sandbox_id", "thread_id", "outcome");
         var query = query(exchange);
         send(
                 exchange,
@@ -80,33 +155,6 @@ public final class AuditHandler {
     private void send(Exchange exchange, AuditQuery query) throws IOException {
         var entries = audit.list(query, PageQuery.limit(exchange, MOST));
         exchange.reserve((long) ENTRY_BYTES * entries.size());
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("entries");
-            entries.forEach(entry -> write(out, entry));
-            out.writeEndArray();
-            if (!entries.isEmpty()) {
-                out.writeNumberProperty("next_after", entries.getLast().seq());
-            }
-            out.writeNumberProperty("dropped", audit.dropped());
-        });
-    }
-
-    private static void write(JsonGenerator out, Audit.Numbered numbered) {
-        var entry = numbered.entry();
-        out.writeStartObject();
-        out.writeNumberProperty("seq", numbered.seq());
-        Json.time(out, "at", entry.at());
-        out.writeStringProperty("kind", entry.kind().text());
-        out.writeNumberProperty("outcome", entry.outcome());
-        out.writeStringProperty("route", entry.route());
-        entry.jti().ifPresent(jti -> out.writeStringProperty("jti", jti));
-        entry.user().ifPresent(user -> out.writeStringProperty("sub", user.value()));
-        entry.sandbox().ifPresent(sandbox -> out.writeStringProperty("aud", sandbox.value()));
-        entry.thread().ifPresent(thread -> out.writeStringProperty("thread_id", thread.value()));
-        entry.scopes().ifPresent(scopes -> out.writeStringProperty("scope", scopes.text()));
-        if (!entry.detail().isEmpty()) {
-            out.writeStringProperty("detail", entry.detail());
-        }
-        out.writeEndObject();
+        exchange.answer(200, AUDIT, new Page(entries, audit.dropped()));
     }
 }

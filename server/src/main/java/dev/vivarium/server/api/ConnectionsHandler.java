@@ -1,18 +1,51 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
 
-/// `GET /threads/{thread_id}/connections`: who is at the thread's sandbox now. Everybody who was invited sees the
-/// others. Thread-safe.
+/// `GET /threads/{thread_id}/connections`: the connections to the sandbox of a thread. Members see each other.
+/// Thread-safe.
 public final class ConnectionsHandler {
+    private static final ObjectType<Presence.Connection> CONNECTION = object(
+            "",
+            field("user_id", USER_ID, Presence.Connection::user),
+            optional("jti", STRING, "The id of the token, if the client has no key.", Presence.Connection::token),
+            field(
+                    "way",
+                    JsonType.constants(Presence.Way.class, Presence.Way::text),
+                    "`events`: follows events. `watch`: watches a shell. `type`: may type in a shell.",
+                    Presence.Connection::way),
+            field("since", TIME, Presence.Connection::since));
+    private static final ObjectType<Connections> CONNECTIONS = object(
+            "Connections",
+            optional("sandbox_id", SANDBOX_ID, "The sandbox of the thread, if it has one.", Connections::sandbox),
+            field("connections", JsonType.list(CONNECTION), "Oldest first.", Connections::all));
+
+    private record Connections(Optional<SandboxId> sandbox, List<Presence.Connection> all) {}
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/threads/{thread_id}/connections", KEY, "listConnections", "List the connections to a sandbox")
+            .answers(200, "Event streams and sockets. The audit log has the other calls.", CONNECTIONS)
+            .fails(403, 404);
+
     private final ThreadCallers callers;
     private final Sandboxes sandboxes;
     private final Presence presence;
@@ -24,26 +57,11 @@ public final class ConnectionsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var thread = callers.require(exchange).thread();
-        Optional<Sandbox> sandbox = sandboxes.find(thread);
-        List<Presence.Connection> connections =
-                sandbox.map(found -> presence.at(found.id())).orElse(List.of());
-        exchange.answer(200, out -> {
-            sandbox.ifPresent(
-                    found -> out.writeStringProperty("sandbox_id", found.id().value()));
-            out.writeArrayPropertyStart("connections");
-            connections.forEach(connection -> write(out, connection));
-            out.writeEndArray();
-        });
-    }
-
-    private static void write(JsonGenerator out, Presence.Connection connection) {
-        out.writeStartObject();
-        out.writeStringProperty("user_id", connection.user().value());
-        connection.token().ifPresent(jti -> out.writeStringProperty("jti", jti));
-        out.writeStringProperty("way", connection.way().text());
-        Json.time(out, "since", connection.since());
-        out.writeEndObject();
+        var sandbox = sandboxes.find(thread).map(Sandbox::id);
+        exchange.answer(
+                200,
+                CONNECTIONS,
+                new Connections(sandbox, sandbox.map(presence::at).orElse(List.of())));
     }
 }

@@ -1,8 +1,17 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BYTES;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.time.Duration;
@@ -10,6 +19,29 @@ import java.util.OptionalLong;
 
 /// `POST /download_file`: the bytes of a file in the workspace. Thread-safe.
 public final class DownloadFileHandler {
+    private static final ObjectType<Download> REQUEST = object(
+                    "Download",
+                    Download::new,
+                    field("session_id", STRING),
+                    field("filename", STRING.with("minLength", 1), "Relative to the workspace."))
+            .closed();
+
+    private record Download(String session, String name) {
+        Download {
+            if (name.isEmpty()) {
+                throw new SandboxException(new Failure.InvalidRequest("filename", "must not be empty"));
+            }
+        }
+    }
+
+    public static final RouteDescription DOWNLOAD = RouteDescription.post(
+                    "/download_file", KEY, "downloadFile", "Download a file from the workspace")
+            .takes(REQUEST)
+            .answers(200, "The content of the file.", "application/octet-stream", BYTES)
+            .withHeader("Content-Length", INT)
+            .withHeader("Content-Disposition", STRING)
+            .fails(403, 404, 409, 410, 502);
+
     private final Callers callers;
     private final Telemetry telemetry;
 
@@ -19,15 +51,9 @@ public final class DownloadFileHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var fields = exchange.json();
-        String id = fields.string("session_id");
-        String name = fields.string("filename");
-        fields.refuseOthers();
-        if (name.isEmpty()) {
-            throw new SandboxException(new Failure.InvalidRequest("filename", "must not be empty"));
-        }
-        var sandbox = callers.require(exchange.principal(), id);
+        var request = exchange.json(REQUEST);
+        String name = request.name();
+        var sandbox = callers.require(exchange.principal(), request.session());
         exchange.usesFilesOf(sandbox);
         long start = System.nanoTime();
         try (var download = sandbox.files().read(name)) {

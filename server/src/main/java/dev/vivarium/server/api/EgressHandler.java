@@ -1,17 +1,48 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Egress;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.InstantSource;
 
-/// `/threads/{thread_id}/egress`: which hosts outside the thread's sandbox may reach. Thread-safe.
+/// `/threads/{thread_id}/egress`: the egress allow-list of the sandbox of a thread. Thread-safe.
 public final class EgressHandler {
+    private static final ObjectType<Sandbox> THREAD_EGRESS = object(
+            "ThreadEgress",
+            field("thread_id", THREAD_ID, sandbox -> sandbox.info().thread()),
+            field("sandbox_id", SANDBOX_ID, Sandbox::id),
+            field(
+                    "allow",
+                    JsonType.list(STRING),
+                    sandbox -> sandbox.sandboxEgress().allowed().texts()));
+
+    public static final RouteDescription SHOW = RouteDescription.get(
+                    "/threads/{thread_id}/egress", KEY, "getEgress", "Return the egress allow-list of a sandbox")
+            .answers(200, "The hosts that the sandbox may reach.", THREAD_EGRESS)
+            .fails(403, 404);
+
+    public static final RouteDescription CHANGE = RouteDescription.put(
+                    "/threads/{thread_id}/egress", KEY, "setEgress", "Change the egress allow-list of a sandbox")
+            .takes(EgressJson.EGRESS)
+            .answers(200, """
+                    The new list. The server closes connections to hosts that are no longer allowed.""", THREAD_EGRESS)
+            .fails(403, 404);
+
     private final Sandboxes sandboxes;
     private final ThreadCallers callers;
     private final Audit audit;
@@ -24,32 +55,21 @@ public final class EgressHandler {
         this.clock = clock;
     }
 
-    /// `GET`: for everybody who may use the thread.
+    /// `GET`: for the owner and all members.
     public void show(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        answer(exchange, callers.sandbox(callers.require(exchange)));
+        exchange.answer(200, THREAD_EGRESS, callers.sandbox(callers.require(exchange)));
     }
 
-    /// `PUT`: for the owner, with a key. What is inside never widens its own way out.
+    /// `PUT`: for the owner, with a key. A program in the sandbox cannot extend the list.
     public void change(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.requireOwner(exchange);
-        Egress list = EgressJson.read(exchange.json());
+        Egress list = exchange.json(EgressJson.EGRESS);
         Sandbox sandbox = callers.sandbox(visit);
         sandboxes.allow(sandbox, list);
-        audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ALLOWED, 200, "PUT /threads/{thread_id}/egress")
+        audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ALLOWED, 200, CHANGE.route())
                 .by(exchange.principal())
                 .on(sandbox.id(), visit.thread())
                 .detail(list.isEmpty() ? "none" : String.join(" ", list.texts())));
-        answer(exchange, sandbox);
-    }
-
-    private static void answer(Exchange exchange, Sandbox sandbox) throws IOException {
-        var info = sandbox.info();
-        exchange.answer(200, out -> {
-            out.writeStringProperty("thread_id", info.thread().value());
-            out.writeStringProperty("sandbox_id", info.id().value());
-            EgressJson.write(out, sandbox.sandboxEgress().allowed());
-        });
+        exchange.answer(200, THREAD_EGRESS, sandbox);
     }
 }

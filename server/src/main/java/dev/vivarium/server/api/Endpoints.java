@@ -1,16 +1,25 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
 import java.net.URI;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import tools.jackson.core.JsonGenerator;
 
-/// Where a sandbox's own routes are, as its clients see it: at the configured address, or else where the request came
-/// to. Immutable.
+/// Addresses of the routes of a sandbox, as clients reach them: at the configured public URL, or at the host of the
+/// request. Immutable.
 public final class Endpoints {
-    /// What a `Host` header may hold; anything else would only harm who sent it, but is not repeated.
+    static final ObjectType<Urls> URLS = object("", field("http", STRING, Urls::http), field("ws", STRING, Urls::ws));
+
+    /// Base addresses of the routes of one sandbox.
+    record Urls(String http, String ws) {}
+
+    /// Valid `Host` headers. Other values are not repeated in responses.
     private static final Pattern HOST =
             Pattern.compile("[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\\[[0-9a-fA-F:.]+](:[0-9]{1,5})?");
 
@@ -20,18 +29,14 @@ public final class Endpoints {
         this.publicUrl = publicUrl;
     }
 
-    /// The base of everything about one sandbox.
     String http(Exchange exchange, SandboxId sandbox) {
         return base(exchange) + "/sandboxes/" + sandbox;
     }
 
-    void write(JsonGenerator out, Exchange exchange, SandboxId sandbox) {
+    Urls of(Exchange exchange, SandboxId sandbox) {
         String http = http(exchange, sandbox);
-        out.writeObjectPropertyStart("endpoints");
-        out.writeStringProperty("http", http);
         // http becomes ws, https becomes wss.
-        out.writeStringProperty("ws", "ws" + http.substring("http".length()) + "/shell");
-        out.writeEndObject();
+        return new Urls(http, "ws" + http.substring("http".length()) + "/shell");
     }
 
     private String base(Exchange exchange) {

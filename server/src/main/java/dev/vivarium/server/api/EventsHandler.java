@@ -1,6 +1,18 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.inside;
+import static dev.vivarium.server.http.Route.Access.kept;
+
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.lifecycle.EventFollower;
 import dev.vivarium.core.log.AppendResult;
@@ -9,6 +21,9 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.RunEvents;
+import dev.vivarium.json.EventJson;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -17,6 +32,7 @@ import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Presence;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.EventSize;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,12 +41,79 @@ import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
+import java.util.function.Function;
 
-/// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: what happened to a sandbox, in order, as pages or as a
-/// stream that goes on; and what somebody adds. Thread-safe.
+/// `GET` and `POST /api/v1/sandboxes/{sandbox_id}/events`: reads the event log of a sandbox as pages or as
+/// a stream, and appends events. Thread-safe.
 public final class EventsHandler {
-    /// What one call may add: it counts as one, and a talkative agent is not slowed down.
+    private static final ObjectType<Page> EVENTS = object(
+            "Events",
+            field("events", JsonType.list(VisibleEvent.EVENT), Page::events),
+            field("next_after_seq", LONG, Page::next),
+            field("first_seq", LONG, "The oldest stored event. 0 if the log is empty.", Page::first),
+            field("head_seq", LONG, "The newest event before the page was read. 0 if the log is empty.", Page::head));
+    private static final ObjectType<AppendResult> ADDED = object(
+            "EventAdded",
+            field("event_id", STRING, appended -> appended.event().id()),
+            field("seq", LONG, appended -> appended.event().seq()),
+            constant("status", "ok"));
+    private static final ObjectType<List<AppendResult>> ALL_ADDED =
+            object("EventsAdded", field("events", JsonType.list(ADDED), Function.identity()));
+
+    private record Page(List<VisibleEvent> events, long next, long first, long head) {}
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/api/v1/sandboxes/{sandbox_id}/events",
+                    kept(Scope.SHELL_RO),
+                    "listEvents",
+                    "Read the event log of a sandbox")
+            .text("""
+                    Events contain file content only if the caller has the scope `fs:ro`. Otherwise an event \
+                    names what it omits. The log of an ended sandbox is for its owner. With `Accept: \
+                    text/event-stream` or `application/x-ndjson` the response is a stream: stored events, then \
+                    new events, without gaps or duplicates. `Last-Event-ID` has the same effect as `after_seq`.""")
+            .query("after_seq", INT.with("minimum", 0).with("default", 0), """
+                    The last event that the caller has. If it is past the end of the log, the server rejects a \
+                    stream.""")
+            .query(
+                    "before_seq",
+                    INT.with("minimum", 1),
+                    "Returns the page that ends before this event, oldest first. Not for streams.")
+            .query("newest", BOOLEAN.with("default", false), """
+                    Returns the last page of the log, oldest first. Use `before_seq` for earlier pages.""")
+            .query("since", TIME, "Only events from this time on.")
+            .query("type", STRING, "An event type, or a prefix that ends with a dot.")
+            .query("limit", PageQuery.LIMIT, "Maximum number of events. A stream has no limit.")
+            .answers(200, "Oldest first.", EVENTS)
+            .orStreams(STRING);
+
+    public static final RouteDescription APPEND = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/events",
+                    inside(Scope.PROCESS),
+                    "appendEvent",
+                    "Append events to the log of a sandbox")
+            .text("""
+                    The server responds after the events are durable. An event with an existing `event_id` is \
+                    not appended again. A list of at most 100 events, as an array or as one object per line, \
+                    counts as one call: the server validates all of them first and responds with a list. If a \
+                    person sends `user.message`, `user.interrupt`, `user.guidance` or `guardian.intervention`, \
+                    the server delivers it to the agent. Its `event_data` has `content` and may have \
+                    `inject_mode`.""")
+            .takesLines(
+                    JsonType.oneOf(
+                            EventJson.NEW_EVENT,
+                            JsonType.list(EventJson.NEW_EVENT)
+                                    .with("minItems", 1)
+                                    .with("maxItems", 100)),
+                    EventJson.NEW_EVENT)
+            .answers(
+                    200,
+                    "The event already exists. The response is the first one again.",
+                    JsonType.oneOf(ADDED, ALL_ADDED))
+            .answers(201, "The event was appended.", JsonType.oneOf(ADDED, ALL_ADDED))
+            .fails(422, 507);
+
+    /// Maximum number of events in one call. A call counts once against the rate limit, whatever it appends.
     private static final int MOST_AT_ONCE = 100;
 
     private static final String LAST_EVENT = "Last-Event-ID";
@@ -42,7 +125,7 @@ public final class EventsHandler {
     private final InstantSource clock;
     private final Duration breath;
 
-    /// @param breath a stream says something at least this often, so that a hang-up is noticed
+    /// @param breath interval of keep-alives in a stream, by which the server detects a closed connection
     public EventsHandler(
             EventLog log, Inbox inbox, RunEvents runEvents, Presence presence, InstantSource clock, Duration breath) {
         this.log = log;
@@ -54,7 +137,6 @@ public final class EventsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery("limit", "since", "after_seq", "before_seq", "newest", "type");
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         var query = new Query(
                 afterSeq(exchange),
@@ -77,30 +159,21 @@ public final class EventsHandler {
         }
     }
 
-    /// The ends of the log are looked at first: whoever goes on from there then misses nothing.
+    /// Reads the ends of the log first, so that a client that continues from there misses no event.
     private void page(Exchange exchange, SandboxId sandbox, Query query, Optional<Long> before) throws IOException {
         long head = log.head(sandbox);
         long first = log.first(sandbox);
         List<Event> events =
                 before.map(seq -> log.readBefore(sandbox, query, seq)).orElseGet(() -> log.read(sandbox, query));
         exchange.reserve(EventSize.of(events));
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("events");
-            for (Event event : events) {
-                out.writeStartObject();
-                VisibleEvent.of(event, exchange.scopes()).write(out);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-            out.writeNumberProperty(
-                    "next_after_seq",
-                    events.isEmpty() ? query.afterSeq() : events.getLast().seq());
-            out.writeNumberProperty("first_seq", first);
-            out.writeNumberProperty("head_seq", head);
-        });
+        var visible = events.stream()
+                .map(event -> VisibleEvent.of(event, exchange.scopes()))
+                .toList();
+        long next = events.isEmpty() ? query.afterSeq() : events.getLast().seq();
+        exchange.answer(200, EVENTS, new Page(visible, next, first, head));
     }
 
-    /// While it lasts, others see that somebody follows.
+    /// Registers the client in [Presence] for the duration of the stream.
     private void followed(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
         var seen = Presence.Connection.of(sandbox, exchange.principal(), Presence.Way.EVENTS, clock.instant());
@@ -113,8 +186,8 @@ public final class EventsHandler {
         }
     }
 
-    /// What is kept, and then what comes, until the caller hangs up or may no longer read it, or the sandbox has
-    /// ended. `limit` does not end it.
+    /// Sends stored events, then new events, until the client disconnects, loses access, or the sandbox has ended.
+    /// `limit` does not apply.
     private void stream(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
         var access = exchange.access();
@@ -140,7 +213,7 @@ public final class EventsHandler {
             stream.send("missed", out -> out.writeNumberProperty("missed", batch.missed()));
         }
         for (Event event : batch.events()) {
-            // Whoever reads slowly may have lost the right to the rest.
+            // A slow reader may have lost access since the batch was read.
             access.check();
             if (query.includes(event)) {
                 stream.send("event", Long.toString(event.seq()), VisibleEvent.of(event, access.scopes())::write);
@@ -150,13 +223,12 @@ public final class EventsHandler {
     }
 
     public void append(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var sent = exchange.jsonObjects();
         if (sent.all().isEmpty() || sent.all().size() > MOST_AT_ONCE) {
             throw new SandboxException(
                     new Failure.InvalidRequest("body", "must hold 1 to " + MOST_AT_ONCE + " events"));
         }
-        // All are looked at before the first is kept.
+        // All events are validated before the first is appended.
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         List<AppendResult> appended;
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
@@ -172,22 +244,14 @@ public final class EventsHandler {
                             .toList());
         }
         int status = appended.stream().anyMatch(AppendResult::isNew) ? 201 : 200;
-        exchange.answer(status, out -> {
-            if (!sent.isList()) {
-                write(out, appended.getFirst());
-                return;
-            }
-            out.writeArrayPropertyStart("events");
-            for (AppendResult one : appended) {
-                out.writeStartObject();
-                write(out, one);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-        });
+        if (sent.isList()) {
+            exchange.answer(status, ALL_ADDED, appended);
+        } else {
+            exchange.answer(status, ADDED, appended.getFirst());
+        }
     }
 
-    /// What a person says to the agent as an event reaches it as a message; the rest is kept as it is.
+    /// Appends events. An event that is a message for the agent also enters the inbox.
     private List<AppendResult> append(SandboxId sandbox, List<SubmittedEvent> sent) {
         if (sent.stream().allMatch(one -> one.message().isEmpty())) {
             return log.append(sandbox, sent.stream().map(SubmittedEvent::event).toList());
@@ -199,13 +263,7 @@ public final class EventsHandler {
                 .toList();
     }
 
-    private static void write(JsonGenerator out, AppendResult appended) {
-        out.writeStringProperty("event_id", appended.event().id());
-        out.writeNumberProperty("seq", appended.event().seq());
-        out.writeStringProperty("status", "ok");
-    }
-
-    /// A browser that comes back says where it was in a header of its own.
+    /// A browser that reconnects sends its last event in a header.
     private static long afterSeq(Exchange exchange) {
         Optional<Long> asked = PageQuery.number(exchange, "after_seq");
         try {
@@ -218,7 +276,7 @@ public final class EventsHandler {
         }
     }
 
-    /// Before which event a page ends, if it is to end there; the newest page ends before none.
+    /// Returns the event that a page ends before, if the request sets one. The newest page has no such event.
     private static Optional<Long> beforeSeq(Exchange exchange) {
         Optional<Long> before = PageQuery.number(exchange, "before_seq");
         if (before.filter(seq -> seq < 1).isPresent()) {

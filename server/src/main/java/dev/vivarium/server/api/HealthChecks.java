@@ -16,7 +16,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import tools.jackson.core.JsonGenerator;
 
 /// Checks of the parts that the server cannot work without. Each runs every second on a platform thread, because it
 /// must work when no virtual thread runs. A caller gets the last results at once, so that a part that does not answer
@@ -78,25 +77,20 @@ public final class HealthChecks implements AutoCloseable {
         return failing;
     }
 
-    /// A pool that is full again has no trouble.
+    /// A full pool has recovered from earlier failures.
     private boolean isPoolFull() {
         var pool = sandboxes.pool();
         return pool.target() > 0 && pool.available() >= pool.target();
     }
 
-    /// `degraded` below the low-water mark: sandboxes go on, but no new ones are created.
+    /// `degraded` below the low-water mark: sandboxes run, but the server creates no new ones.
     String status(Map<String, String> failing) {
         boolean isLow = sandboxes.diskSpace().reading().level() != DiskSpace.Level.OK;
         return failing.isEmpty() ? (isLow ? "degraded" : "healthy") : "unhealthy";
     }
 
-    void writeDisk(JsonGenerator out) {
-        var reading = sandboxes.diskSpace().reading();
-        out.writeObjectPropertyStart("disk");
-        out.writeStringProperty("state", reading.level().label());
-        out.writeNumberProperty("free_bytes", reading.freeBytes());
-        out.writeNumberProperty("low_water_bytes", reading.lowWaterBytes());
-        out.writeEndObject();
+    DiskSpace.Reading disk() {
+        return sandboxes.diskSpace().reading();
     }
 
     private static Optional<String> store(Db db) {

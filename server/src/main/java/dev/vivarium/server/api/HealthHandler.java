@@ -1,18 +1,104 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.OPEN;
+
 import dev.vivarium.core.provider.Provider;
+import dev.vivarium.core.sandbox.DiskSpace;
+import dev.vivarium.core.sandbox.PoolStatus;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import tools.jackson.core.JsonGenerator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
-/// `GET /health`: state of the server, for load balancers and people. Open to all, so the answer holds nothing about
-/// sessions but their number. Waits for no other thread: it is served by a platform thread and answers when the rest of
-/// the server does not. Thread-safe.
+/// `GET /health`: state of the server, for load balancers and people. It needs no credential, so it reports only the
+/// number of sessions. A platform thread serves it and waits for no other thread, so it responds when the rest of the
+/// server does not. Thread-safe.
 public final class HealthHandler {
+    /// Values of `status`.
+    static final JsonType<String> STATUS = STRING.with("enum", List.of("healthy", "degraded", "unhealthy"));
+
+    private static final ObjectType<Provider> PROVIDER = object(
+            "",
+            field("name", STRING, Provider::name),
+            field("isolates", BOOLEAN, provider -> provider.capabilities().isolates()),
+            field("isolation", STRING, provider -> provider.capabilities().isolation()),
+            field("disk_limit", STRING, provider -> provider.capabilities().diskLimit()),
+            field(
+                    "snapshots",
+                    STRING.with("enum", List.of("reflink", "copy", "none")),
+                    "Whether snapshots share unchanged blocks.",
+                    provider -> provider.capabilities().snapshots()),
+            field("cgroups", STRING, provider -> provider.capabilities().cgroups()));
+    private static final ObjectType<DiskSpace.Reading> DISK = object(
+            "",
+            field(
+                    "state",
+                    JsonType.constants(DiskSpace.Level.class, DiskSpace.Level::label),
+                    """
+                    `low`: below the low-water mark. The server creates no sandboxes and snapshots, and freezes the \
+                    sandbox that grows most. `full`: the server also rejects uploads and events.""",
+                    DiskSpace.Reading::level),
+            field("free_bytes", LONG, DiskSpace.Reading::freeBytes),
+            field("low_water_bytes", LONG, DiskSpace.Reading::lowWaterBytes));
+    private static final ObjectType<Report> REPORT = object(
+            "Health",
+            field("status", STATUS, """
+                    `degraded` (200): disk space is low, sandboxes run, and the server creates no new ones. \
+                    `unhealthy` (503): a part fails.""", Report::status),
+            optional(
+                    "failing",
+                    JsonType.map(STRING),
+                    """
+                    Each failing part with the reason: `store`, `guest_loop` (the loop that reads from all sandboxes), \
+                    `scheduler` (no virtual thread runs, so the server handles no request), `provider`, `server`.""",
+                    report -> report.failing().isEmpty() ? Optional.empty() : Optional.of(report.failing())),
+            field("worker_id", STRING, report -> report.node().workerId()),
+            field("version", STRING, report -> report.node().version()),
+            field("pool_size", INT, report -> report.pool().target()),
+            field("pool_available", INT, report -> report.pool().available()),
+            field("active_sessions", INT, report -> report.pool().active()),
+            field("max_sessions", INT, report -> report.pool().capacity()),
+            field("uptime_seconds", LONG, report -> report.uptime().toSeconds()),
+            field("redis_connected", BOOLEAN, report -> false),
+            field("store", STRING, report -> report.node().store()),
+            field("bus", STRING, report -> "memory"),
+            field("provider", PROVIDER, Report::provider),
+            field("disk", DISK, "The file system of the home directory of the server.", Report::disk),
+            field("image", STRING, report -> report.node().image()));
+
+    private record Report(
+            String status,
+            Map<String, String> failing,
+            Node node,
+            PoolStatus pool,
+            Duration uptime,
+            Provider provider,
+            DiskSpace.Reading disk) {}
+
+    public static final RouteDescription HEALTH = RouteDescription.get(
+                    "/health", OPEN, "health", "Report the health of the server")
+            .text("""
+                    Dedicated threads serve this route, so it responds while the rest of the server does not. \
+                    The server checks its parts every second. A part that does not respond within 2 s fails. The \
+                    server closes the connection after the response.""")
+            .answers(200, "The server is healthy or degraded.", REPORT)
+            .answers(503, "The server is unhealthy. `failing` names the part.", REPORT);
+
     private final Node node;
     private final Sandboxes sandboxes;
     private final Provider provider;
@@ -29,47 +115,21 @@ public final class HealthHandler {
         this.started = clock.instant();
     }
 
-    /// What this server is.
+    /// Identity of this server.
     public record Node(String workerId, String version, String image, String store) {}
 
     public void handle(Exchange exchange) throws IOException {
         var failing = checks.failing();
-        // Without a second request on the connection, the answer always fits into the buffer of its socket.
+        // With one request per connection, the response always fits into the socket buffer.
         exchange.answerHeader("Connection", "close");
-        exchange.answer(failing.isEmpty() ? 200 : 503, out -> {
-            out.writeStringProperty("status", checks.status(failing));
-            if (!failing.isEmpty()) {
-                out.writeObjectPropertyStart("failing");
-                failing.forEach(out::writeStringProperty);
-                out.writeEndObject();
-            }
-            write(out);
-        });
-    }
-
-    private void write(JsonGenerator out) {
-        var pool = sandboxes.pool();
-        var capabilities = provider.capabilities();
-        out.writeStringProperty("worker_id", node.workerId());
-        out.writeStringProperty("version", node.version());
-        out.writeNumberProperty("pool_size", pool.target());
-        out.writeNumberProperty("pool_available", pool.available());
-        out.writeNumberProperty("active_sessions", pool.active());
-        out.writeNumberProperty("max_sessions", pool.capacity());
-        out.writeNumberProperty(
-                "uptime_seconds", Duration.between(started, clock.instant()).toSeconds());
-        out.writeBooleanProperty("redis_connected", false);
-        out.writeStringProperty("store", node.store());
-        out.writeStringProperty("bus", "memory");
-        out.writeObjectPropertyStart("provider");
-        out.writeStringProperty("name", provider.name());
-        out.writeBooleanProperty("isolates", capabilities.isolates());
-        out.writeStringProperty("isolation", capabilities.isolation());
-        out.writeStringProperty("disk_limit", capabilities.diskLimit());
-        out.writeStringProperty("snapshots", capabilities.snapshots());
-        out.writeStringProperty("cgroups", capabilities.cgroups());
-        out.writeEndObject();
-        checks.writeDisk(out);
-        out.writeStringProperty("image", node.image());
+        var report = new Report(
+                checks.status(failing),
+                failing,
+                node,
+                sandboxes.pool(),
+                Duration.between(started, clock.instant()),
+                provider,
+                checks.disk());
+        exchange.answer(failing.isEmpty() ? 200 : 503, REPORT, report);
     }
 }

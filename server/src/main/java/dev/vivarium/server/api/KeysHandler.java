@@ -1,62 +1,85 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.ADMIN;
+
+import dev.vivarium.core.access.IssuedKey;
+import dev.vivarium.core.access.KeyInfo;
 import dev.vivarium.core.access.Keys;
-import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
+import java.util.List;
+import java.util.function.Function;
 
 /// `/admin/keys`: issues, lists and revokes the keys of users. For admins. Thread-safe.
 public final class KeysHandler {
+    private static final ObjectType<UserId> ISSUE_KEY = object(
+                    "IssueKey", Function.identity(), field("user_id", USER_ID.length(1, 200)))
+            .closed();
+    private static final ObjectType<IssuedKey> ISSUED_KEY = object(
+            "IssuedKey",
+            field("key_id", STRING, IssuedKey::keyId),
+            field("user_id", USER_ID, IssuedKey::user),
+            field(
+                    "key",
+                    STRING.with("pattern", "^e2b_[0-9a-f]{40}$"),
+                    "The server does not show it again.",
+                    IssuedKey::key));
+    private static final ObjectType<KeyInfo> KEY = object(
+            "",
+            field("key_id", STRING, KeyInfo::keyId),
+            field("user_id", USER_ID, KeyInfo::user),
+            field("created_at", TIME, KeyInfo::createdAt));
+    private static final ObjectType<List<KeyInfo>> KEYS =
+            object("Keys", field("keys", JsonType.list(KEY), Function.identity()));
+    private static final ObjectType<String> REVOKED_KEY =
+            object("RevokedKey", constant("status", "revoked"), field("key_id", STRING, Function.identity()));
+
+    public static final RouteDescription ISSUE = RouteDescription.post(
+                    "/admin/keys", ADMIN, "issueKey", "Issue a key for a user")
+            .takes(ISSUE_KEY)
+            .answers(201, "The key. The server does not show it again.", ISSUED_KEY);
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/admin/keys", ADMIN, "listKeys", "List the keys of users")
+            .answers(200, "All keys, without their secrets.", KEYS);
+
+    public static final RouteDescription REVOKE = RouteDescription.delete(
+                    "/admin/keys/{key_id}", ADMIN, "revokeKey", "Revoke the key of a user")
+            .answers(200, "The key is no longer valid.", REVOKED_KEY)
+            .fails(404);
+
     private final Keys keys;
 
     public KeysHandler(Keys keys) {
         this.keys = keys;
     }
 
-    /// `POST /admin/keys`: the one answer in which the key can be read.
+    /// Only this response contains the key.
     public void issue(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var fields = exchange.json();
-        var user = new UserId(fields.string("user_id"));
-        fields.refuseOthers();
-        var issued = keys.issue(user);
-        exchange.answer(201, out -> {
-            out.writeStringProperty("key_id", issued.keyId());
-            out.writeStringProperty("user_id", issued.user().value());
-            out.writeStringProperty("key", issued.key());
-        });
+        exchange.answer(201, ISSUED_KEY, keys.issue(exchange.json(ISSUE_KEY)));
     }
 
-    /// `GET /admin/keys`.
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var all = keys.list();
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("keys");
-            for (var key : all) {
-                out.writeStartObject();
-                out.writeStringProperty("key_id", key.keyId());
-                out.writeStringProperty("user_id", key.user().value());
-                Json.time(out, "created_at", key.createdAt());
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-        });
+        exchange.answer(200, KEYS, keys.list());
     }
 
-    /// `DELETE /admin/keys/{key_id}`.
     public void revoke(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         String keyId = exchange.path("key_id");
         if (!keys.revoke(keyId)) {
             throw new SandboxException(new AccessFailure.NoSuchKey(keyId));
         }
-        exchange.answer(200, out -> {
-            out.writeStringProperty("status", "revoked");
-            out.writeStringProperty("key_id", keyId);
-        });
+        exchange.answer(200, REVOKED_KEY, keyId);
     }
 }

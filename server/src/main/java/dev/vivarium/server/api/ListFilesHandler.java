@@ -1,12 +1,23 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.json.FileJson;
+import dev.vivarium.model.FileEntry;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 
-/// `GET /list_files`: what is in the workspace, newest first. Thread-safe.
+/// `GET /list_files`: the files of the workspace, newest first. Thread-safe.
 public final class ListFilesHandler {
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/list_files", KEY, "listFiles", "List the files of the workspace")
+            .requiredQuery("session_id", "")
+            .query("recursive", QueryFlags.type(true), "`false` lists only the top directory, with its subdirectories.")
+            .answers(200, "The files, newest first.", FileJson.FILES)
+            .fails(404, 409, 410, 502);
+
     private static final int MAX_ENTRIES = 100_000;
 
     private final Callers callers;
@@ -16,14 +27,12 @@ public final class ListFilesHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery("session_id", "recursive");
         boolean recursive = QueryFlags.of(exchange, "recursive", true);
         var sandbox = callers.require(exchange.principal(), exchange.query("session_id"));
         exchange.usesFilesOf(sandbox);
         var listing =
                 sandbox.files().list("", recursive ? ListDepth.ALL : ListDepth.TOP, MAX_ENTRIES, exchange::reserve);
-        var directories = recursive ? FileJson.Directories.HIDDEN : FileJson.Directories.SHOWN;
-        var shown = listing.entries().filter(directories::show);
-        exchange.answer(200, out -> FileJson.write(out, sandbox.id(), listing.totals(), shown));
+        var shown = listing.entries().filter(entry -> !recursive || entry.type() != FileEntry.Type.DIRECTORY);
+        exchange.answer(200, FileJson.FILES, new FileJson.Listed("", sandbox.id(), listing.totals(), shown));
     }
 }

@@ -1,5 +1,16 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.NUMBER;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
@@ -10,7 +21,8 @@ import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.watch.UsageSample;
 import dev.vivarium.core.watch.Watchers;
-import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Run;
@@ -19,17 +31,86 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import tools.jackson.core.JsonGenerator;
 
-/// `GET /api/v1/sandboxes`: all sandboxes that the caller may see, with what runs in them and what they use. No sandbox
-/// is asked for anything: what is not known without that is left out. Thread-safe.
+/// `GET /api/v1/sandboxes`: the sandboxes that the caller may see, with their runs and their resource usage. The
+/// handler does not contact a sandbox, so unknown values are absent. Thread-safe.
 public final class ListSandboxesHandler {
+    private static final ObjectType<UsageSample> METRICS = object(
+            "",
+            field("at", TIME, UsageSample::at),
+            field("cpu_percent", NUMBER, "Percent of one processor.", UsageSample::cpuPercent),
+            field("memory_bytes", LONG, UsageSample::memoryBytes));
+
+    static final ObjectType<Line> SANDBOX = RunJson.SANDBOX
+            .over(Line::view)
+            .and(
+                    "RunSandbox",
+                    object(
+                            "",
+                            optional("role", STRING.with("enum", List.of("owner", "member")), """
+                                    In lists: the role of the caller. A member who may not watch the sandbox sees \
+                                    neither its run nor its resource usage.""", Line::role),
+                            optional("task_title", STRING, "In lists: the title of the task.", Line::title),
+                            optional(
+                                    "pending_reviews",
+                                    INT,
+                                    "In lists: the number of pending reviews.",
+                                    Line::pendingReviews),
+                            optional(
+                                    "metrics",
+                                    METRICS,
+                                    "In lists: the last measured resource usage since the server started.",
+                                    Line::metrics)));
+    private static final ObjectType<Page> SANDBOXES = object(
+            "RunSandboxes",
+            field("sandboxes", JsonType.list(SANDBOX), Page::lines),
+            optional("next_cursor", STRING, "Present if there are more.", Page::next));
+
+    /// A sandbox as responses show it. Only lists have the fields after `view`.
+    record Line(
+            RunJson.View view,
+            Optional<String> role,
+            Optional<String> title,
+            Optional<Integer> pendingReviews,
+            Optional<UsageSample> metrics) {
+        static Line of(RunJson.View view) {
+            return new Line(view, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+        }
+    }
+
+    private record Page(List<Line> lines, Optional<String> next) {}
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/api/v1/sandboxes", KEY, "listRuns", "List sandboxes, their runs and their resource usage")
+            .text("""
+                    Returns live sandboxes of the caller and of threads that the caller is a member of. With \
+                    `ended`, `status` or `task_id` it also returns ended sandboxes of the caller. Newest first. \
+                    The call does not contact any sandbox.""")
+            .query(
+                    "status",
+                    STRING.with("enum", List.of("creating", "running", "paused", "completed", "failed", "terminated")),
+                    "Only entries with this status.")
+            .query("task_id", STRING, "Only sandboxes of this task.")
+            .query(
+                    "runs",
+                    STRING.with("enum", List.of("all", "only")).with("default", "all"),
+                    "`only`: only sandboxes that have had a run.")
+            .query(
+                    "ended",
+                    BOOLEAN.with("default", false),
+                    "Also ended sandboxes. Of those without a run, the newest 1000.")
+            .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
+            .query("cursor", STRING, "The `next_cursor` of the previous page.")
+            .answers(200, "A page of sandboxes.", SANDBOXES);
+
     private static final int MOST = 1000;
 
     private final Sandboxes sandboxes;
@@ -49,12 +130,12 @@ public final class ListSandboxesHandler {
         this.watching = watching;
     }
 
-    /// How much of a sandbox somebody sees.
+    /// Visibility of a sandbox for the caller.
     private enum Role {
         OWNER("owner"),
-        /// Invited, and may watch.
+        /// A member who may watch the sandbox.
         MEMBER("member"),
-        /// Invited to something else: sees that it is there.
+        /// A member without the scope to watch: sees only that the sandbox exists.
         VISITOR("member");
 
         private final String text;
@@ -64,9 +145,9 @@ public final class ListSandboxesHandler {
         }
     }
 
-    /// A sandbox with the newest of its runs, if it has had any that the caller may see.
+    /// A sandbox with its newest run, if it has one that the caller may see.
     private record Entry(SandboxInfo sandbox, Optional<Run> run, Role role) {
-        /// Newest first; of those of one moment always in the same order, so that pages fit together.
+        /// Newest first, and a total order, so that pages do not overlap.
         static final Comparator<Entry> NEWEST =
                 Comparator.comparing(Entry::place).reversed();
 
@@ -79,7 +160,7 @@ public final class ListSandboxesHandler {
         }
     }
 
-    /// Where a sandbox stands in the list, and with that where a page ended.
+    /// Position of a sandbox in the list, and cursor of a page.
     private record Place(long millis, String id) implements Comparable<Place> {
         private static final Comparator<Place> ORDER =
                 Comparator.comparingLong(Place::millis).thenComparing(Place::id);
@@ -105,7 +186,6 @@ public final class ListSandboxesHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery("status", "task_id", "runs", "ended", "limit", "cursor");
         int limit = PageQuery.limit(exchange, MOST);
         var all = wanted(exchange).sorted(Entry.NEWEST).limit(limit + 1L).toList();
         var page = all.subList(0, Math.min(limit, all.size()));
@@ -113,18 +193,15 @@ public final class ListSandboxesHandler {
                 .flatMap(entry -> entry.run().map(Run::task).stream())
                 .toList());
         var pending = reviews.pending();
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("sandboxes");
-            for (Entry entry : page) {
-                out.writeStartObject();
-                write(out, entry, titles, pending.getOrDefault(entry.sandbox().id(), 0));
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-            if (all.size() > limit) {
-                out.writeStringProperty("next_cursor", page.getLast().place().cursor());
-            }
-        });
+        var lines = page.stream()
+                .map(entry ->
+                        line(entry, titles, pending.getOrDefault(entry.sandbox().id(), 0)))
+                .toList();
+        boolean hasMore = all.size() > limit;
+        exchange.answer(
+                200,
+                SANDBOXES,
+                new Page(lines, hasMore ? Optional.of(page.getLast().place().cursor()) : Optional.empty()));
     }
 
     private Stream<Entry> wanted(Exchange exchange) {
@@ -164,7 +241,7 @@ public final class ListSandboxesHandler {
                         "status", "must be creating, running, paused, completed, failed or terminated")));
     }
 
-    /// The caller's sandboxes that live, and those of threads that they were invited to.
+    /// Returns the live sandboxes of the caller, and those of threads that the caller is a member of.
     private Map<SandboxId, Entry> living(Principal caller) {
         var newest = new HashMap<SandboxId, Run>();
         runs.ofLiving().forEach(run -> newest.putIfAbsent(run.sandbox(), run));
@@ -186,7 +263,7 @@ public final class ListSandboxesHandler {
         return scopes.map(allowed -> allowed.allows(Scope.SHELL_RO) ? Role.MEMBER : Role.VISITOR);
     }
 
-    /// Those that have ended are their owner's alone.
+    /// Only the owner sees ended sandboxes.
     private void addEnded(Principal caller, Map<SandboxId, Entry> entries) {
         for (SandboxInfo info : sandboxes.newestEnded(caller.user(), MOST)) {
             entries.putIfAbsent(info.id(), new Entry(info, Optional.empty(), Role.OWNER));
@@ -206,23 +283,13 @@ public final class ListSandboxesHandler {
         }
     }
 
-    private void write(JsonGenerator out, Entry entry, Map<TaskId, String> titles, int pending) {
-        RunJson.write(out, entry.sandbox(), entry.run(), Optional.empty());
-        out.writeStringProperty("role", entry.role().text);
-        entry.run()
-                .flatMap(run -> Optional.ofNullable(titles.get(run.task())))
-                .ifPresent(title -> out.writeStringProperty("task_title", title));
-        if (entry.role() != Role.VISITOR) {
-            out.writeNumberProperty("pending_reviews", pending);
-            watching.reading(entry.sandbox().id()).ifPresent(reading -> write(out, reading));
-        }
-    }
-
-    private static void write(JsonGenerator out, UsageSample reading) {
-        out.writeObjectPropertyStart("metrics");
-        Json.time(out, "at", reading.at());
-        out.writeNumberProperty("cpu_percent", reading.cpuPercent());
-        out.writeNumberProperty("memory_bytes", reading.memoryBytes());
-        out.writeEndObject();
+    private Line line(Entry entry, Map<TaskId, String> titles, int pending) {
+        boolean mayWatch = entry.role() != Role.VISITOR;
+        return new Line(
+                new RunJson.View(entry.sandbox(), entry.run(), Optional.empty()),
+                Optional.of(entry.role().text),
+                entry.run().flatMap(run -> Optional.ofNullable(titles.get(run.task()))),
+                mayWatch ? Optional.of(pending) : Optional.empty(),
+                mayWatch ? watching.reading(entry.sandbox().id()) : Optional.empty());
     }
 }

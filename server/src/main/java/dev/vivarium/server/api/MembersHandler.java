@@ -1,22 +1,71 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.Member;
 import dev.vivarium.core.access.Members;
-import dev.vivarium.json.Json;
+import dev.vivarium.core.access.Scopes;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.access.ThreadAccess;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.InstantSource;
-import tools.jackson.core.JsonGenerator;
+import java.util.List;
+import java.util.function.Function;
 
-/// `/threads/{thread_id}/members`: whom the owner invited, and to what at most. Thread-safe.
+/// `/threads/{thread_id}/members`: the members of a thread and their scopes. Thread-safe.
 public final class MembersHandler {
+    private static final ObjectType<Invite> INVITE_REQUEST = object(
+                    "Invite", Invite::new, field("user_id", USER_ID), field("scopes", TokenAnswer.SCOPES))
+            .closed();
+    private static final ObjectType<Member> MEMBER = object(
+            "Member",
+            field("user_id", USER_ID, Member::user),
+            field("scopes", TokenAnswer.SCOPES, Member::most),
+            field("invited_at", TIME, Member::invitedAt));
+    private static final ObjectType<Everyone> MEMBERS = object(
+            "Members",
+            field("owner", USER_ID, Everyone::owner),
+            field("members", JsonType.list(MEMBER), Everyone::members));
+    private static final ObjectType<UserId> REMOVED_MEMBER =
+            object("RemovedMember", constant("status", "removed"), field("user_id", USER_ID, Function.identity()));
+
+    private record Invite(UserId user, Scopes most) {}
+
+    private record Everyone(UserId owner, List<Member> members) {}
+
+    public static final RouteDescription INVITE = RouteDescription.post(
+                    "/threads/{thread_id}/members",
+                    KEY,
+                    "inviteMember",
+                    "Invite a user, or change the scopes of a member")
+            .takes(INVITE_REQUEST)
+            .answers(200, "The member.", MEMBER)
+            .fails(403, 404);
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/threads/{thread_id}/members", KEY, "listMembers", "List the members of a thread")
+            .answers(200, "Ordered by name.", MEMBERS)
+            .fails(403, 404);
+
+    public static final RouteDescription REMOVE = RouteDescription.delete(
+                    "/threads/{thread_id}/members/{user_id}", KEY, "removeMember", "Remove a member")
+            .answers(200, "The member was removed. The tokens of the member are revoked.", REMOVED_MEMBER)
+            .fails(403, 404);
+
     private final ThreadCallers callers;
     private final Members members;
     private final Audit audit;
@@ -29,42 +78,25 @@ public final class MembersHandler {
         this.clock = clock;
     }
 
-    /// `POST`: invites a user, or changes what they may do.
     public void invite(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.requireOwner(exchange);
-        var fields = exchange.json();
-        var user = new UserId(fields.string("user_id"));
-        var most = TokenAnswer.scopes(fields)
-                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest("scopes", "is required")));
-        fields.refuseOthers();
-        if (user.equals(visit.owner())) {
+        var invite = exchange.json(INVITE_REQUEST);
+        if (invite.user().equals(visit.owner())) {
             throw new SandboxException(new Failure.InvalidRequest("user_id", "is the owner's own"));
         }
-        var member = members.invite(visit.thread(), user, most);
+        var member = members.invite(visit.thread(), invite.user(), invite.most());
         record(exchange, visit, AuditEntry.Kind.INVITED, member);
-        exchange.answer(200, out -> write(out, member));
+        exchange.answer(200, MEMBER, member);
     }
 
-    /// `GET`: everybody who was invited. Members see each other.
+    /// `GET`: all members. Members see each other.
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.require(exchange);
-        exchange.answer(200, out -> {
-            out.writeStringProperty("owner", visit.owner().value());
-            out.writeArrayPropertyStart("members");
-            for (Member member : members.list(visit.thread())) {
-                out.writeStartObject();
-                write(out, member);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-        });
+        exchange.answer(200, MEMBERS, new Everyone(visit.owner(), members.list(visit.thread())));
     }
 
-    /// `DELETE …/{user_id}`: takes the invitation back, with every token that came of it. A member may leave.
+    /// `DELETE …/{user_id}`: removes a member and revokes the tokens of the member. A member may remove itself.
     public void remove(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var user = new UserId(exchange.path("user_id"));
         boolean isLeaving = exchange.principal().user().filter(user::equals).isPresent();
         var visit = isLeaving ? callers.require(exchange) : callers.requireOwner(exchange);
@@ -73,10 +105,7 @@ public final class MembersHandler {
             throw new SandboxException(new SandboxFailure.NoSuchMember(user));
         }
         record(exchange, visit, AuditEntry.Kind.UNINVITED, member.get());
-        exchange.answer(200, out -> {
-            out.writeStringProperty("status", "removed");
-            out.writeStringProperty("user_id", user.value());
-        });
+        exchange.answer(200, REMOVED_MEMBER, user);
     }
 
     private void record(Exchange exchange, ThreadAccess visit, AuditEntry.Kind kind, Member member) {
@@ -86,11 +115,5 @@ public final class MembersHandler {
                 .onThread(visit.thread())
                 .scopes(member.most())
                 .detail(member.user().value()));
-    }
-
-    private static void write(JsonGenerator out, Member member) {
-        out.writeStringProperty("user_id", member.user().value());
-        TokenAnswer.writeScopes(out, member.most());
-        Json.time(out, "invited_at", member.invitedAt());
     }
 }

@@ -11,9 +11,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/// Messages on their way to a reader that stays: what waits, and then what comes, each sent at once. It lasts until the
-/// reader hangs up or may no longer read them, or the sandbox or the server ends. Confined to the worker that serves
-/// the request.
+/// Stream of messages to a reader: queued messages, then new messages as they arrive. The stream ends when the reader
+/// disconnects or loses access, or when the sandbox or the server ends. Confined to the thread of the request.
 final class MessageStream {
     private final Exchange exchange;
     private final Sandbox sandbox;
@@ -22,7 +21,7 @@ final class MessageStream {
     private final Duration breath;
     private final Access access;
 
-    /// @param mayHear throws once what is said is meant for somebody else
+    /// @param mayHear throws if the reader may no longer read the messages
     MessageStream(Exchange exchange, Delivery delivery, Runnable mayHear, Duration breath) {
         this.exchange = exchange;
         this.sandbox = exchange.sandbox();
@@ -56,7 +55,7 @@ final class MessageStream {
         });
     }
 
-    /// Whatever could not be sent waits on.
+    /// Messages that could not be sent stay queued.
     private void send(EventStream stream, List<Message> messages) throws IOException {
         int sent = 0;
         try {
@@ -65,9 +64,9 @@ final class MessageStream {
                 mayHear.run();
             }
             for (Message message : messages) {
-                // Whoever reads slowly may have lost the right to the rest.
+                // A slow reader may have lost access since the messages were read.
                 access.check();
-                stream.send("message", message.id(), out -> MessagesHandler.write(out, message));
+                stream.send("message", message.id(), out -> MessagesHandler.MESSAGE.writeFields(out, message));
                 sent++;
             }
         } finally {

@@ -1,12 +1,27 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.inside;
+import static dev.vivarium.server.http.Route.Access.scoped;
+
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.run.Delivery;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.Message.Kind;
@@ -16,19 +31,115 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.operation.SendMessage.Priority;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
 
 /// `POST` and `GET /api/v1/sandboxes/{sandbox_id}/messages`, and `POST …/interventions`: sends messages to an
 /// agent and delivers them to its worker. Thread-safe.
 public final class MessagesHandler {
+    private static final String LISTENING =
+            "Whether an agent runs in the sandbox. If not, the message waits for the next run.";
+    private static final ObjectType<NewMessage> NEW_MESSAGE = ObjectType.<NewMessage>object(
+                    "NewMessage",
+                    field("content", STRING, "At most 10 KB. The server removes control characters."),
+                    optional(
+                            "message_type",
+                            JsonType.constants(Kind.class, Kind::text).with("default", Kind.USER_MESSAGE.text())),
+                    optional("source", STRING))
+            .readBy(MessagesHandler::message)
+            .closed();
+    private static final ObjectType<SendMessage.Result> MESSAGE_QUEUED = object(
+            "MessageQueued",
+            field("message_id", STRING, queued -> queued.message().id()),
+            constant("status", "queued"),
+            field("queue_size", INT, SendMessage.Result::waiting),
+            field("listening", BOOLEAN, LISTENING, SendMessage.Result::listening));
+    private static final ObjectType<NewMessage> NEW_INTERVENTION = ObjectType.<NewMessage>object(
+                    "NewIntervention",
+                    field("message", STRING),
+                    optional("source", STRING),
+                    optional(
+                            "priority",
+                            STRING.with("enum", List.of("low", "normal", "high", "urgent"))
+                                    .with("default", "normal")),
+                    optional(
+                            "inject_mode",
+                            JsonType.constants(Mode.class, Mode::text).with("default", Mode.IMMEDIATE.text()),
+                            "Before the next tool call of the agent, or after its current turn."))
+            .readBy(MessagesHandler::intervention)
+            .closed();
+    private static final ObjectType<Intervention> INTERVENTION = object(
+            "Intervention",
+            field("id", STRING, sent -> sent.queued().message().id()),
+            constant("status", "queued"),
+            field("inject_mode", STRING, sent -> sent.mode().text()),
+            field(
+                    "estimated_delivery_ms",
+                    LONG,
+                    sent -> sent.queued().usualLatency().toMillis()),
+            field("listening", BOOLEAN, LISTENING, sent -> sent.queued().listening()));
+    static final ObjectType<Message> MESSAGE = object(
+            "Message",
+            field("message_id", STRING, Message::id),
+            field("content", STRING, Message::content),
+            field("message_type", STRING, message -> message.kind().text()),
+            field("source", STRING, Message::source),
+            field("timestamp", TIME, Message::at),
+            field("inject_mode", JsonType.constants(Mode.class, Mode::text), Message::mode));
+    private static final JsonType<List<Message>> MESSAGES =
+            JsonType.list(MESSAGE).named("Messages");
+
+    private record Intervention(SendMessage.Result queued, Mode mode) {}
+
+    public static final RouteDescription POST = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/messages",
+                    scoped(Scope.PROCESS),
+                    "postMessage",
+                    "Send a message to the agent in a sandbox")
+            .text("The server responds after the message is durable.")
+            .takes(NEW_MESSAGE)
+            .answers(202, "The message is queued for the agent.", MESSAGE_QUEUED)
+            .fails(422, 507);
+
+    public static final RouteDescription TAKE = RouteDescription.get(
+                    "/api/v1/sandboxes/{sandbox_id}/messages",
+                    inside(Scope.PROCESS),
+                    "takeMessages",
+                    "Receive messages for the agent")
+            .text("""
+                    The server delivers each message once: interrupts first, then in order. If a worker sends \
+                    `ack`, even an empty one, the server delivers each message until the worker acknowledges it. \
+                    With `Accept: text/event-stream` or `application/x-ndjson` the response is a stream: queued \
+                    messages, then new messages, until the sandbox ends or the caller loses access.""")
+            .query("wait", PageQuery.WAIT, "Seconds to wait for the first message. Not for streams.")
+            .query("ack", STRING, """
+                    For the worker in the sandbox: ids of the messages that it acknowledges, separated by \
+                    commas. Without `ack`, delivery is the acknowledgement. A stream with `ack` delivers each \
+                    message once, and again after a reconnect, until another call acknowledges it.""")
+            .answers(200, """
+                    All queued messages, or each message when it arrives. The last event of a stream is an \
+                    `error` with the `problem` that ended it.""", MESSAGES)
+            .orStreams(MESSAGE)
+            .fails(409);
+
+    public static final RouteDescription INTERVENE = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/interventions",
+                    scoped(Scope.PROCESS),
+                    "intervene",
+                    "Steer the agent in a sandbox")
+            .text("""
+                    The intervention reaches a running agent before its next tool call. `urgent` interrupts the \
+                    agent.""")
+            .takes(NEW_INTERVENTION)
+            .answers(202, "The message is queued for the agent.", INTERVENTION)
+            .fails(422);
+
     private final SendMessage messages;
     private final Inbox inbox;
     private final Runs runs;
@@ -43,41 +154,25 @@ public final class MessagesHandler {
     }
 
     public void post(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var queued = messages.send(exchange.sandbox().id(), message(exchange.json()));
-        exchange.answer(202, out -> {
-            out.writeStringProperty("message_id", queued.message().id());
-            out.writeStringProperty("status", "queued");
-            out.writeNumberProperty("queue_size", queued.waiting());
-            out.writeBooleanProperty("listening", queued.listening());
-        });
+        var queued = messages.send(exchange.sandbox().id(), exchange.json(NEW_MESSAGE));
+        exchange.answer(202, MESSAGE_QUEUED, queued);
     }
 
     private static NewMessage message(JsonFields fields) {
         var kind = fields.optionalString("message_type").orElse(Kind.USER_MESSAGE.text());
-        var message = new NewMessage(
+        return new NewMessage(
                 fields.string("content"),
                 Kind.find(kind)
                         .orElseThrow(() -> refused(
                                 "message_type",
                                 "must be user_message, interrupt, " + "guardian_nudge, system or guidance")),
                 fields.optionalString("source").orElse("user"));
-        fields.refuseOthers();
-        return message;
     }
 
     public void intervene(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var intervention = intervention(exchange.json());
+        var intervention = exchange.json(NEW_INTERVENTION);
         var queued = messages.send(exchange.sandbox().id(), intervention);
-        exchange.answer(202, out -> {
-            out.writeStringProperty("id", queued.message().id());
-            out.writeStringProperty("status", "queued");
-            out.writeStringProperty("inject_mode", intervention.mode().text());
-            out.writeNumberProperty(
-                    "estimated_delivery_ms", queued.usualLatency().toMillis());
-            out.writeBooleanProperty("listening", queued.listening());
-        });
+        exchange.answer(202, INTERVENTION, new Intervention(queued, intervention.mode()));
     }
 
     private static NewMessage intervention(JsonFields fields) {
@@ -86,7 +181,6 @@ public final class MessagesHandler {
         var priority = choice(fields, "priority", List.of("normal", "low", "high", "urgent"));
         var source = fields.optionalString("source").orElse("user");
         String text = fields.string("message");
-        fields.refuseOthers();
         try {
             return SendMessage.intervention(text, mode, Priority.of(priority), source);
         } catch (SandboxException e) {
@@ -134,7 +228,6 @@ public final class MessagesHandler {
     /// take the messages of the next one.
     private Runnable reader(Exchange exchange) {
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
-            exchange.allowQuery("wait", "ack");
             return () -> {
                 if (runs.isAnothers(grant.sandbox(), grant.task())) {
                     var _ = runs.requireActive(grant.sandbox(), grant.task());
@@ -164,33 +257,11 @@ public final class MessagesHandler {
             }
             // Another run may have started during the wait.
             mayHear.run();
-            exchange.answer(200, "application/json", list(messages));
+            exchange.answer(200, "application/json", Json.bytes(MESSAGES, messages));
             passed = messages.size();
         } finally {
             delivery.passed(messages, passed);
         }
-    }
-
-    private static byte[] list(List<Message> messages) {
-        var out = new ByteArrayOutputStream();
-        out.write('[');
-        for (Message message : messages) {
-            if (out.size() > 1) {
-                out.write(',');
-            }
-            Json.write(out, json -> write(json, message));
-        }
-        out.write(']');
-        return out.toByteArray();
-    }
-
-    static void write(JsonGenerator out, Message message) {
-        out.writeStringProperty("message_id", message.id());
-        out.writeStringProperty("content", message.content());
-        out.writeStringProperty("message_type", message.kind().text());
-        out.writeStringProperty("source", message.source());
-        Json.time(out, "timestamp", message.at());
-        out.writeStringProperty("inject_mode", message.mode().text());
     }
 
     private static SandboxException refused(String field, String rule) {

@@ -1,21 +1,64 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.ObjectType;
+import dev.vivarium.model.Egress;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.CreateSandbox;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
-/// `POST /threads/{thread_id}/sandbox`: creates the sandbox of the thread if it has none, and issues a token for it.
+/// `POST /threads/{thread_id}/sandbox`: creates the sandbox of a thread if it has none, and issues a token for it.
 /// Thread-safe.
 public final class NegotiateHandler {
-    /// Scopes of a token if the request names none.
+    private static final ObjectType<Negotiate> REQUEST = ObjectType.<Negotiate>object(
+                    "Negotiate",
+                    optional("sandbox_id", STRING, "A hint: the previous sandbox of the client."),
+                    optional("scopes", TokenAnswer.SCOPES),
+                    optional("ttl", TokenAnswer.TTL),
+                    optional("user_id", USER_ID, "For admins: the user of the token."),
+                    optional("egress", EgressJson.EGRESS))
+            .readBy(Negotiate::read)
+            .closed();
+
+    private record Negotiate(
+            Optional<Scopes> scopes, Optional<Duration> ttl, Optional<UserId> user, Optional<Egress> egress) {
+        static Negotiate read(JsonFields fields) {
+            // A hint that the server ignores: a thread has one sandbox, and the response names it.
+            fields.optionalString("sandbox_id");
+            return new Negotiate(
+                    fields.optional("scopes", TokenAnswer.SCOPES),
+                    fields.optional("ttl", TokenAnswer.TTL),
+                    fields.optional("user_id", USER_ID),
+                    fields.optional("egress", EgressJson.EGRESS));
+        }
+    }
+
+    public static final RouteDescription NEGOTIATE = RouteDescription.post(
+                    "/threads/{thread_id}/sandbox",
+                    KEY,
+                    "negotiate",
+                    "Create the sandbox of a thread if it has none, and issue a token for it")
+            .takesOptional(REQUEST)
+            .answers(200, "The token, the addresses to use it at, and its scopes.", TokenAnswer.TOKEN)
+            .fails(403, 404, 507);
+
+    /// Default scopes.
     private static final Scopes ORDINARY = Scopes.of(Scope.FS_RW, Scope.SHELL, Scope.PROCESS);
 
     private final CreateSandbox create;
@@ -31,21 +74,19 @@ public final class NegotiateHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var thread = new ThreadId(exchange.path("thread_id"));
-        var fields = exchange.optionalJson();
-        // Accepted and ignored: a thread has one sandbox, and the response names it.
-        fields.optionalString("sandbox_id");
-        var wanted = TokenAnswer.scopes(fields).orElse(ORDINARY);
-        var ttl = TokenAnswer.ttl(fields);
-        var user = fields.optionalString("user_id").map(UserId::new);
-        var egress = EgressJson.readOptional(fields);
-        fields.refuseOthers();
-        var visit = callers.enter(exchange.principal(), thread, user);
-        var granted = TokenAnswer.granted(wanted, visit.scopes());
-        var opened = create.forThread(visit, egress);
+        var request = exchange.optionalJson(REQUEST);
+        var visit = callers.enter(exchange.principal(), thread, request.user());
+        var granted = TokenAnswer.granted(request.scopes().orElse(ORDINARY), visit.scopes());
+        var opened = create.forThread(visit, request.egress());
         var issued = tokens.issue(new TokenRequest(
-                visit.subject(), visit.standing(), opened.sandbox().id(), thread, granted, ttl, List.of()));
-        answer.send(exchange, issued, "", out -> out.writeBooleanProperty("created", opened.created()));
+                visit.subject(),
+                visit.standing(),
+                opened.sandbox().id(),
+                thread,
+                granted,
+                request.ttl().orElse(TokenRequest.MAX_TTL),
+                List.of()));
+        answer.send(exchange, issued, "", Optional.of(opened.created()));
     }
 }

@@ -1,12 +1,20 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.server.http.Route.Access.OPEN;
+
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.io.InputStream;
 
 /// `GET /openapi.json`: the description of this API, which a test holds against the routes and their answers.
 /// Thread-safe.
 public final class OpenApiHandler {
+    public static final RouteDescription DOCUMENT = RouteDescription.get(
+                    "/openapi.json", OPEN, "openapi", "Return this document")
+            .answers(200, "An OpenAPI 3.1 document.", RAW_OBJECT);
+
     private static final String RESOURCE = "openapi.json";
 
     public void handle(Exchange exchange) throws IOException {

@@ -1,15 +1,19 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.time.Duration;
 import java.util.Optional;
 
-/// How much of a list a request asks for, and how long it waits for one. Stateless.
+/// Query parameters of lists: the size of a page, and the time to wait. Stateless.
 final class PageQuery {
     private static final int ORDINARY = 100;
     private static final long LONGEST_WAIT = 60;
+
+    static final JsonType<?> LIMIT = JsonType.INT.range(1, 1000).with("default", ORDINARY);
+    static final JsonType<?> WAIT = JsonType.INT.range(0, LONGEST_WAIT).with("default", 0);
 
     private PageQuery() {}
 
@@ -21,7 +25,6 @@ final class PageQuery {
         return (int) limit;
     }
 
-    /// How long a request is willing to wait for something.
     static Duration wait(Exchange exchange) {
         long seconds = number(exchange, "wait").orElse(0L);
         if (seconds < 0 || seconds > LONGEST_WAIT) {

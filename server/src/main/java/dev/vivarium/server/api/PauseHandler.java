@@ -1,12 +1,28 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.server.http.Route.Access.scoped;
+
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.PauseSandbox;
 import java.io.IOException;
 
 /// `POST /sandboxes/{sandbox_id}/pause` and `…/resume`. Thread-safe.
 public final class PauseHandler {
+    public static final RouteDescription PAUSE = RouteDescription.post(
+                    "/sandboxes/{sandbox_id}/pause", scoped(Scope.PROCESS), "pauseSandbox", "Pause a sandbox")
+            .text("Freezes every process. Idempotent.")
+            .answers(200, "The sandbox.", SessionJson.SESSION)
+            .fails(409, 410, 500, 501, 502);
+
+    public static final RouteDescription RESUME = RouteDescription.post(
+                    "/sandboxes/{sandbox_id}/resume", scoped(Scope.PROCESS), "resumeSandbox", "Resume a sandbox")
+            .text("Freezes every process. Idempotent.")
+            .answers(200, "The sandbox.", SessionJson.SESSION)
+            .fails(409, 410, 500, 501, 502, 507);
+
     private final PauseSandbox pause;
 
     public PauseHandler(PauseSandbox pause) {
@@ -14,16 +30,14 @@ public final class PauseHandler {
     }
 
     public void pause(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         answer(exchange, pause.pause(exchange.principal(), exchange.sandbox()));
     }
 
     public void resume(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         answer(exchange, pause.resume(exchange.principal(), exchange.sandbox()));
     }
 
     private static void answer(Exchange exchange, PauseSandbox.Result result) throws IOException {
-        exchange.answer(200, out -> SessionJson.write(out, result.sandbox(), SessionJson.Found.ACTIVE));
+        exchange.answer(200, SessionJson.SESSION, new SessionJson.Session(result.sandbox(), SessionJson.Found.ACTIVE));
     }
 }

@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.files.WriteCondition;
+import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
@@ -9,9 +10,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// The conditions of a request, RFC 9110 section 13: an `ETag` is the SHA-256 of a file in quotes, or the
-/// version of a large one. Stateless.
+/// Preconditions of a request, RFC 9110 section 13. An `ETag` is the SHA-256 of a file in quotes, or the version of a
+/// large file. Stateless.
 final class Preconditions {
+    static final JsonType<String> ETAG = JsonType.STRING.with(
+            "description",
+            "The SHA-256 of the content, in quotes. For a file of more than 8 MiB, a version that changes with each write.");
+
     private static final String IF_MATCH = "If-Match";
     private static final String IF_NONE_MATCH = "If-None-Match";
     private static final Pattern TAG = Pattern.compile("\\s*(W/)?\"([\\x21\\x23-\\x7E\\x80-\\xFF]*)\"\\s*(,|$)");
@@ -22,7 +27,7 @@ final class Preconditions {
         return '"' + text + '"';
     }
 
-    /// What a request that changes a file asks of it.
+    /// Preconditions of a request that changes a file.
     static WriteCondition ofChange(Exchange exchange) {
         var match = exchange.headerList(IF_MATCH);
         var noneMatch = exchange.headerList(IF_NONE_MATCH);
@@ -65,7 +70,7 @@ final class Preconditions {
         return header.strip().equals("*");
     }
 
-    /// The tags of a list. In a strong comparison one that is marked as weak matches nothing.
+    /// Returns the tags of a list. In a strong comparison a weak tag matches nothing.
     private static Set<String> tags(String name, String header, boolean strong) {
         var tags = new HashSet<String>();
         var matcher = TAG.matcher(header);

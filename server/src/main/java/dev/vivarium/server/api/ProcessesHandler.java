@@ -1,5 +1,14 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.BYTES;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.scoped;
+
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.exec.OutputFollower;
 import dev.vivarium.core.exec.OutputFollower.News;
@@ -7,6 +16,7 @@ import dev.vivarium.core.exec.Processes;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.json.ExecJson;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ProcessJson;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
@@ -14,13 +24,98 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 
-/// `/sandboxes/{sandbox_id}/processes…`: what was started in a sandbox, seen, signalled, fed, listened to and ended.
-/// Looking wakes no paused sandbox; what acts on a process does. Thread-safe.
+/// `/sandboxes/{sandbox_id}/processes…`: lists, signals, writes to, follows and kills the processes of a sandbox.
+/// Reads do not resume a paused sandbox; the other operations do. Thread-safe.
 public final class ProcessesHandler {
+    private static final ObjectType<SignalRequest> SIGNAL_REQUEST = object(
+                    "Signal",
+                    SignalRequest::new,
+                    field(
+                            "name",
+                            STRING.with(
+                                            "enum",
+                                            Arrays.stream(Signal.values())
+                                                    .map(Signal::name)
+                                                    .toList())
+                                    .as(ProcessesHandler::signal, Signal::name),
+                            "With or without `SIG`."),
+                    optional("tree", BOOLEAN.with("default", false), "Whether all descendants receive it too."))
+            .closed();
+
+    private record SignalRequest(Signal signal, Optional<Boolean> tree) {
+        private SignalTarget target() {
+            return tree.orElse(false) ? SignalTarget.TREE : SignalTarget.PROCESS;
+        }
+    }
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/sandboxes/{sandbox_id}/processes",
+                    scoped(Scope.PROCESS),
+                    "listProcesses",
+                    "List the processes of a sandbox")
+            .text("""
+                    Lists running processes, and detached processes that have exited and are still kept.""")
+            .answers(200, "In the order in which they started.", ProcessJson.PROCESSES);
+
+    public static final RouteDescription GET = RouteDescription.get(
+                    "/sandboxes/{sandbox_id}/processes/{process_id}",
+                    scoped(Scope.PROCESS),
+                    "getProcess",
+                    "Find a process")
+            .answers(200, "The process. `exit` is present after it has exited.", ProcessJson.PROCESS);
+
+    public static final RouteDescription KILL = RouteDescription.delete(
+                    "/sandboxes/{sandbox_id}/processes/{process_id}",
+                    scoped(Scope.PROCESS),
+                    "killProcess",
+                    "Kill a process and all its descendants")
+            .text("A process that has exited is removed from the list.")
+            .answers(204, "The process was killed, or removed from the list.")
+            .fails(409, 410, 502);
+
+    public static final RouteDescription SIGNAL = RouteDescription.post(
+                    "/sandboxes/{sandbox_id}/processes/{process_id}/signal",
+                    scoped(Scope.PROCESS),
+                    "signalProcess",
+                    "Send a signal to a process")
+            .takes(SIGNAL_REQUEST)
+            .answers(204, "The signal was sent.")
+            .fails(409, 410, 502);
+
+    public static final RouteDescription STDIN = RouteDescription.post(
+                    "/sandboxes/{sandbox_id}/processes/{process_id}/stdin",
+                    scoped(Scope.PROCESS),
+                    "writeStdin",
+                    "Write to the standard input of a process")
+            .text("The server writes the body as fast as the process reads it.")
+            .query("eof", QueryFlags.type(false), "`true` closes the standard input after the body.")
+            .takes(false, "application/octet-stream", BYTES)
+            .answers(204, "The whole body was written.")
+            .fails(409, 410, 502);
+
+    public static final RouteDescription OUTPUT = RouteDescription.get(
+                    "/sandboxes/{sandbox_id}/processes/{process_id}/output",
+                    scoped(Scope.PROCESS),
+                    "followOutput",
+                    "Follow the output of a detached process")
+            .text("""
+                    Returns the kept output, then new output until the process exits. Any number of clients may \
+                    follow. `missed` counts the bytes that a slow reader lost.""")
+            .query("follow", QueryFlags.type(true), "`false` ends the response after the kept output.")
+            .answers(
+                    200,
+                    "The events, as NDJSON unless the caller sends `Accept: text/event-stream`.",
+                    "text/event-stream",
+                    ExecJson.EVENT)
+            .also("application/x-ndjson", ExecJson.EVENT)
+            .fails(410);
+
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
     private static final int PIECE = 64 * 1024;
 
@@ -31,36 +126,30 @@ public final class ProcessesHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var processes = known(exchange).list();
-        exchange.answer(200, out -> ProcessJson.write(out, processes));
+        exchange.answer(200, ProcessJson.PROCESSES, known(exchange).list());
     }
 
     public void get(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var info = process(exchange).info();
-        exchange.answer(200, out -> ProcessJson.write(out, info));
+        exchange.answer(200, ProcessJson.PROCESS, process(exchange).info());
     }
 
     /// Sends a signal to the process, or to it and all its descendants.
     public void signal(Exchange exchange) throws IOException {
-        exchange.allowQuery();
-        var fields = exchange.json();
-        String name = fields.string("name");
-        boolean tree = fields.optionalFlag("tree").orElse(false);
-        fields.refuseOthers();
-        var signal = Signal.find(name)
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
+        var request = exchange.json(SIGNAL_REQUEST);
         var process = process(exchange);
         callers.awake(exchange.sandbox());
-        process.signal(signal, tree ? SignalTarget.TREE : SignalTarget.PROCESS);
+        process.signal(request.signal(), request.target());
         exchange.answer(204);
     }
 
-    /// Writes the body to the standard input; `eof=true` ends it then.
+    private static Signal signal(String name) {
+        return Signal.find(name)
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
+    }
+
+    /// Writes the body to the standard input. `eof=true` closes it then.
     public void stdin(Exchange exchange) throws IOException {
-        exchange.allowQuery("eof");
         boolean eof = QueryFlags.of(exchange, "eof", false);
         var process = process(exchange);
         callers.awake(exchange.sandbox());
@@ -76,9 +165,8 @@ public final class ProcessesHandler {
         exchange.answer(204);
     }
 
-    /// Sends the output that was kept, then what comes, until the process ends; with `follow=false` only the first.
+    /// Sends the kept output, then new output until the process exits. With `follow=false` only the kept output.
     public void output(Exchange exchange) throws IOException {
-        exchange.allowQuery("follow");
         boolean follow = QueryFlags.of(exchange, "follow", true);
         var process = process(exchange);
         var follower = process.follow();
@@ -118,9 +206,8 @@ public final class ProcessesHandler {
         }
     }
 
-    /// Kills a process with all its descendants; forgets one that has ended.
+    /// Kills a process with all its descendants. Removes a process that has exited from the list.
     public void kill(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var process = process(exchange);
         if (process.info().state() == ProcessInfo.State.RUNNING) {
             callers.awake(exchange.sandbox());
@@ -135,7 +222,7 @@ public final class ProcessesHandler {
         return known(exchange).require(exchange.path("process_id"));
     }
 
-    /// Looking wakes nobody, but right after a restart it waits until those of before have been found.
+    /// Does not resume the sandbox. After a restart it waits until the server has found the earlier processes.
     private static Processes known(Exchange exchange) {
         exchange.sandbox().awaitFound();
         return exchange.sandbox().processes();

@@ -1,12 +1,18 @@
 package dev.vivarium.server.api;
 
+import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import java.util.List;
 
 /// Query parameters that are true or false. Stateless.
 final class QueryFlags {
     private QueryFlags() {}
+
+    static JsonType<?> type(boolean standard) {
+        return JsonType.STRING.with("enum", List.of("true", "false")).with("default", String.valueOf(standard));
+    }
 
     static boolean of(Exchange exchange, String name, boolean standard) {
         return switch (exchange.optionalQuery(name).orElse(Boolean.toString(standard))) {

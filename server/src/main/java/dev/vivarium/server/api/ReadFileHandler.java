@@ -1,5 +1,10 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BYTES;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.server.http.Route.Access.scoped;
+
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.files.PackedListing;
 import dev.vivarium.core.files.Workspace;
@@ -8,6 +13,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.time.Duration;
@@ -18,12 +24,42 @@ import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/// `GET /sandboxes/{sandbox_id}/files/{path…}`: the bytes of a file, all or a part, or what is in a directory.
-/// Thread-safe.
+/// `GET /sandboxes/{sandbox_id}/files/{path…}`: a file, a range of it, or a directory listing. Thread-safe.
 ///
-/// What is sent is what the `ETag` says: if the file changes on the way, the connection breaks before the last byte.
+/// The content matches the `ETag`: if the file changes during the response, the server closes the connection before the
+/// last byte.
 public final class ReadFileHandler {
-    /// The permissions of a file, in octal digits; both ways.
+    public static final RouteDescription READ = RouteDescription.get(
+                    "/sandboxes/{sandbox_id}/files/{path…}",
+                    scoped(Scope.FS_RO),
+                    "readFile",
+                    "Read a file or list a directory")
+            .text("""
+                    `HEAD` is supported. If the file changes during the response, the server closes the \
+                    connection before the last byte. The media type follows the extension of the file name.""")
+            .query("recursive", QueryFlags.type(false), "`true` lists a directory recursively.")
+            .header("If-None-Match", "ETags that the caller has. If the file has one of them, the status is 304.")
+            .header("Range", "One byte range. For several ranges the response is the whole file.")
+            .header("If-Range", "An ETag. The range applies only if the file has this ETag.")
+            .header("Want-Repr-Digest", """
+                    `sha-256=1`: the response has the SHA-256 of the content in `Repr-Digest`, for a file of at \
+                    most 1 GiB.""")
+            .answers(
+                    200,
+                    "The content of a file, or the entries of a directory, newest first.",
+                    "application/octet-stream",
+                    BYTES)
+            .also("application/json", FileJson.DIRECTORY)
+            .withHeader("X-File-Mode", STRING.with("description", "The permissions of the file, in octal digits."))
+            .withHeader("ETag", Preconditions.ETAG)
+            .answers(206, "The byte range.", "application/octet-stream", BYTES)
+            .withHeader("ETag", Preconditions.ETAG)
+            .answers(304, "The caller has the current content.")
+            .withHeader("ETag", Preconditions.ETAG)
+            .fails(416, "The range is outside the file.")
+            .fails(409, 410, 412, 502);
+
+    /// Header with the permissions of a file in octal digits, in requests and responses.
     static final String MODE = "X-File-Mode";
 
     private static final int PERMISSIONS = 0777;
@@ -39,7 +75,6 @@ public final class ReadFileHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery("recursive");
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
@@ -54,7 +89,7 @@ public final class ReadFileHandler {
         }
     }
 
-    /// The file at `path`; nothing if a directory is there.
+    /// Returns the file at `path`. Empty if it is a directory.
     private static Optional<FileContent> find(Workspace files, String path) {
         try {
             return Optional.of(FileContent.of(files, path));
@@ -76,11 +111,8 @@ public final class ReadFileHandler {
     }
 
     private static void list(Exchange exchange, String path, PackedListing listing) throws IOException {
-        var id = exchange.sandbox().id();
-        exchange.answer(200, out -> {
-            out.writeStringProperty("path", path);
-            FileJson.write(out, id, listing.totals(), listing.entries());
-        });
+        var listed = new FileJson.Listed(path, exchange.sandbox().id(), listing.totals(), listing.entries());
+        exchange.answer(200, FileJson.DIRECTORY, listed);
     }
 
     private void send(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {
@@ -107,7 +139,7 @@ public final class ReadFileHandler {
         }
     }
 
-    /// RFC 9530: the hash of a file whose ETag is none, for whoever asks for it.
+    /// RFC 9530: the hash of a file whose ETag is not its hash, if the client asks for it.
     private static boolean wantsDigest(Exchange exchange) {
         return exchange.headerList("Want-Repr-Digest")
                 .filter(wanted -> wanted.contains("sha-256"))

@@ -1,14 +1,23 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
+
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.access.ThreadAccess;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -16,10 +25,47 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// The routes that make a token out of another: `POST …/sandbox/refresh` the next, `POST …/sandbox/token` a
-/// narrower one for somebody else. Neither is ever wider. Thread-safe.
+/// Routes that derive a token from another one: `POST …/sandbox/refresh` replaces it, and `POST …/sandbox/token`
+/// issues a narrower one for somebody else. The scopes never grow. Thread-safe.
 public final class RefreshHandler {
-    /// How often a token can be narrowed again.
+    private static final ObjectType<Refresh> REFRESH_REQUEST = object(
+                    Refresh::new,
+                    optional("sandbox_id", STRING),
+                    field("current_token", STRING),
+                    optional("scopes", TokenAnswer.SCOPES),
+                    optional("ttl", TokenAnswer.TTL))
+            .named("Refresh")
+            .closed();
+    private static final ObjectType<Narrow> NARROW = object(
+                    "Narrow",
+                    Narrow::new,
+                    optional("current_token", STRING),
+                    optional("scopes", TokenAnswer.SCOPES),
+                    optional("ttl", TokenAnswer.TTL))
+            .closed();
+
+    private record Refresh(Optional<String> sandbox, String token, Optional<Scopes> scopes, Optional<Duration> ttl) {}
+
+    private record Narrow(Optional<String> token, Optional<Scopes> scopes, Optional<Duration> ttl) {}
+
+    public static final RouteDescription REFRESH = RouteDescription.post(
+                    "/threads/{thread_id}/sandbox/refresh",
+                    KEY,
+                    "refreshToken",
+                    "Replace a token that expires soon, with the same or narrower scopes")
+            .takes(REFRESH_REQUEST)
+            .answers(200, "The previous token stays valid for 30 seconds.", TokenAnswer.TOKEN)
+            .fails(403, 404);
+
+    public static final RouteDescription DOWNSCOPE = RouteDescription.post(
+                    "/threads/{thread_id}/sandbox/token",
+                    TOKEN_RECORDED,
+                    "narrowToken",
+                    "Derive a narrower token from the credential or from the token in the body")
+            .takesOptional(NARROW)
+            .answers(200, "The token expires with the token that it was derived from.", TokenAnswer.TOKEN);
+
+    /// Maximum length of a chain of derived tokens.
     private static final int MAX_ANCESTORS = 8;
 
     private final ThreadCallers callers;
@@ -34,42 +80,34 @@ public final class RefreshHandler {
         this.clock = clock;
     }
 
-    /// `POST /threads/{thread_id}/sandbox/refresh`: takes a key and the present token, of which it is the owner.
+    /// `POST /threads/{thread_id}/sandbox/refresh`: requires the key of the subject of the token.
     public void refresh(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.require(exchange);
-        var fields = exchange.json();
-        var hint = fields.optionalString("sandbox_id");
-        String current = fields.string("current_token");
-        var wanted = TokenAnswer.scopes(fields);
-        var ttl = TokenAnswer.ttl(fields);
-        fields.refuseOthers();
-        var old = tokens.verifyForRefresh(current);
-        requireOfThread(visit, old, hint);
+        var request = exchange.json(REFRESH_REQUEST);
+        var old = tokens.verifyForRefresh(request.token());
+        requireOfThread(visit, old, request.sandbox());
         requireSubject(exchange.principal(), old);
-        var scopes = narrowed(wanted, old.scopes(), visit.scopes());
-        answer.send(exchange, tokens.replace(old, issue(old, scopes, ttl, old.ancestors())), "refresh", _ -> {});
+        var scopes = narrowed(request.scopes(), old.scopes(), visit.scopes());
+        var ttl = request.ttl().orElse(TokenRequest.MAX_TTL);
+        var issued = tokens.replace(old, issue(old, scopes, ttl, old.ancestors()));
+        answer.send(exchange, issued, "refresh", Optional.empty());
     }
 
-    /// `POST /threads/{thread_id}/sandbox/token`: takes the token to narrow as credential, or in the body beside a
-    /// key.
+    /// `POST /threads/{thread_id}/sandbox/token`: the token to narrow is the credential, or it is in the body and
+    /// the credential is a key.
     public void downscope(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.require(exchange);
-        var fields = exchange.optionalJson();
-        var shown = fields.optionalString("current_token");
-        var wanted = TokenAnswer.scopes(fields);
-        var ttl = TokenAnswer.ttl(fields);
-        fields.refuseOthers();
-        var old = parent(exchange.principal(), shown);
+        var request = exchange.optionalJson(NARROW);
+        var old = parent(exchange.principal(), request.token());
         requireOfThread(visit, old, Optional.empty());
         if (old.ancestors().size() >= MAX_ANCESTORS) {
             throw new SandboxException(new Failure.NotAllowed("this token was narrowed too often"));
         }
         var ancestors = new ArrayList<>(old.ancestors());
         ancestors.add(old.jti());
-        var scopes = narrowed(wanted, old.scopes(), visit.scopes());
-        answer.send(exchange, tokens.issue(issue(old, scopes, atMost(ttl, old), ancestors)), "token", _ -> {});
+        var scopes = narrowed(request.scopes(), old.scopes(), visit.scopes());
+        var ttl = atMost(request.ttl().orElse(TokenRequest.MAX_TTL), old);
+        answer.send(exchange, tokens.issue(issue(old, scopes, ttl, ancestors)), "token", Optional.empty());
     }
 
     private Grant parent(Principal principal, Optional<String> shown) {
@@ -92,7 +130,7 @@ public final class RefreshHandler {
         return TokenAnswer.granted(wanted.orElse(old).narrow(old), present);
     }
 
-    /// No longer than the one it is made of.
+    /// The new token expires no later than the old one.
     private Duration atMost(Duration ttl, Grant old) {
         var left = Duration.between(clock.instant(), old.expires());
         return ttl.compareTo(left) < 0 ? ttl : left;
@@ -107,7 +145,7 @@ public final class RefreshHandler {
         }
     }
 
-    /// Somebody else's token is no proof of anything.
+    /// A caller may refresh only a token that was issued to it.
     private static void requireSubject(Principal principal, Grant old) {
         boolean isOwn = principal instanceof Principal.Admin || principal.user().equals(Optional.of(old.subject()));
         if (!isOwn) {

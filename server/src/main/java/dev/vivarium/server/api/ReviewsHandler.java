@@ -1,22 +1,93 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.REVIEW_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.WORKER;
+import static dev.vivarium.server.http.Route.Access.kept;
+import static dev.vivarium.server.http.Route.Access.scoped;
+
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
-import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ReviewJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
-/// What agents ask people: `POST …/sandbox/task/{task_id}/review` and `GET …/review/{review_id}` for the worker,
-/// `GET …/sandboxes/{sandbox_id}/reviews` and `POST …/reviews/{review_id}` for people. Thread-safe.
+/// Questions of agents to people: `POST …/sandbox/task/{task_id}/review` and `GET …/review/{review_id}` for the
+/// worker, `GET …/sandboxes/{sandbox_id}/reviews` and `POST …/reviews/{review_id}` for people. Thread-safe.
 public final class ReviewsHandler {
+    private static final ObjectType<Review> ASKED = object(
+            "ReviewAsked",
+            field("success", BOOLEAN, review -> true),
+            field("review_id", REVIEW_ID, Review::id),
+            field(
+                    "status",
+                    STRING.with("enum", List.of("pending")),
+                    review -> review.status().text()),
+            optional("deadline", TIME, review -> Optional.of(review.deadline())));
+    private static final ObjectType<List<Review>> REVIEWS =
+            object("Reviews", field("reviews", JsonType.list(ReviewJson.REVIEW), Function.identity()));
+    private static final ObjectType<Decision> DECISION = object(
+                    "ReviewAnswer",
+                    Decision::new,
+                    field("decision", STRING),
+                    optional("comment", WorkerCall.message("comment")))
+            .closed();
+
+    private record Decision(String decision, Optional<String> comment) {}
+
+    public static final RouteDescription ASK = RouteDescription.post(
+                    "/api/v1/sandbox/task/{task_id}/review", WORKER, "requestReview", "Ask a person for a review")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
+            .takes(ReviewJson.NEW_REVIEW)
+            .answers(200, "The review is pending.", ASKED)
+            .fails(409, 422);
+
+    public static final RouteDescription AWAIT = RouteDescription.get(
+                    "/api/v1/sandbox/task/{task_id}/review/{review_id}", WORKER, "awaitReview", "Find a review")
+            .text(WorkerCall.FOR_WORKERS)
+            .query("wait", PageQuery.WAIT, "Seconds to wait for a decision.")
+            .answers(200, "The review.", ReviewJson.REVIEW)
+            .fails(404);
+
+    public static final RouteDescription LIST = RouteDescription.get(
+                    "/api/v1/sandboxes/{sandbox_id}/reviews",
+                    kept(Scope.SHELL_RO),
+                    "listReviews",
+                    "List the reviews of a sandbox")
+            .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
+            .text("Newest first.")
+            .answers(200, "All reviews of the sandbox.", REVIEWS);
+
+    public static final RouteDescription DECIDE = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/reviews/{review_id}",
+                    scoped(Scope.PROCESS),
+                    "answerReview",
+                    "Decide a review")
+            .text("`decision` is `approve`, `reject` or one of the options.")
+            .takes(DECISION)
+            .answers(200, "The decided review.", ReviewJson.REVIEW)
+            .fails(409, 422);
+
     private static final int MOST = 1000;
 
     /// Approximate memory of a review, in bytes.
@@ -35,23 +106,16 @@ public final class ReviewsHandler {
     }
 
     public void ask(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            var question = ReviewJson.read(fields);
+            var question = ReviewJson.NEW_REVIEW.read(fields);
             Review review = reviews.ask(runs.requireActive(grant.sandbox(), grant.task()), question, key);
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("review_id", review.id().value());
-                out.writeStringProperty("status", review.status().text());
-                Json.time(out, "deadline", review.deadline());
-            };
+            return out -> ASKED.writeFields(out, review);
         });
     }
 
-    /// The worker waits by asking again and again; an answer comes at once.
+    /// Long poll of the worker. Returns when the review is decided.
     public void await(Exchange exchange) throws IOException {
-        exchange.allowQuery("wait");
         var grant = WorkerCall.ofTask(exchange);
         Duration patience = PageQuery.wait(exchange);
         try {
@@ -70,32 +134,21 @@ public final class ReviewsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.allowQuery("limit");
         var found = reviews.list(new SandboxId(exchange.path("sandbox_id")), PageQuery.limit(exchange, MOST));
         exchange.reserve((long) REVIEW_BYTES * found.size());
-        exchange.answer(200, out -> {
-            out.writeArrayPropertyStart("reviews");
-            for (Review review : found) {
-                out.writeStartObject();
-                ReviewJson.write(out, review);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-        });
+        exchange.answer(200, REVIEWS, found);
     }
 
     public void decide(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var review = reviews.require(exchange.sandbox().id(), exchange.path("review_id"));
-        var fields = exchange.json();
-        String decision = fields.string("decision");
-        var comment = WorkerCall.optionalMessage(fields, "comment");
-        fields.refuseOthers();
+        var given = exchange.json(DECISION);
         var by = exchange.principal().name();
-        answer(exchange, reviews.answer(review, new Review.Answer(decision, comment, by, clock.instant())));
+        answer(
+                exchange,
+                reviews.answer(review, new Review.Answer(given.decision(), given.comment(), by, clock.instant())));
     }
 
     private static void answer(Exchange exchange, Review review) throws IOException {
-        exchange.answer(200, out -> ReviewJson.write(out, review));
+        exchange.answer(200, ReviewJson.REVIEW, review);
     }
 }

@@ -1,21 +1,53 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.constant;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
+
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Tokens;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Optional;
 
-/// `POST /threads/{thread_id}/sandbox/revoke`: ends one token of the thread's sandbox, or all. Whoever holds a token
-/// may end that one. Thread-safe.
+/// `POST /threads/{thread_id}/sandbox/revoke`: revokes one token of the sandbox of a thread, or all. The holder of a
+/// token may revoke it. Thread-safe.
 public final class RevokeHandler {
-    private static final String ROUTE = "POST /threads/{thread_id}/sandbox/revoke";
+    private static final ObjectType<Revoke> REQUEST = object(
+                    "Revoke", Revoke::new, optional("jti", STRING), optional("all", BOOLEAN))
+            .closed();
+    private static final ObjectType<Revoked> REVOKED = object(
+            "RevokedToken",
+            constant("status", "revoked"),
+            field("sandbox_id", SANDBOX_ID, Revoked::sandbox),
+            optional("jti", STRING, Revoked::jti));
+
+    private record Revoke(Optional<String> jti, Optional<Boolean> all) {}
+
+    private record Revoked(SandboxId sandbox, Optional<String> jti) {}
+
+    public static final RouteDescription REVOKE = RouteDescription.post(
+                    "/threads/{thread_id}/sandbox/revoke",
+                    TOKEN_RECORDED,
+                    "revokeToken",
+                    "Revoke one token of a sandbox or all of them")
+            .takes(REQUEST)
+            .answers(200, "The token is no longer valid.", REVOKED)
+            .fails(429, "Too many attempts. Retry later.");
 
     private final ThreadCallers callers;
     private final Tokens tokens;
@@ -30,12 +62,10 @@ public final class RevokeHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.require(exchange);
-        var fields = exchange.json();
-        var jti = fields.optionalString("jti");
-        boolean all = fields.optionalFlag("all").orElse(false);
-        fields.refuseOthers();
+        var request = exchange.json(REQUEST);
+        var jti = request.jti();
+        boolean all = request.all().orElse(false);
         if (jti.isPresent() == all) {
             throw new SandboxException(new Failure.InvalidRequest("jti", "or all is required, and not both"));
         }
@@ -51,11 +81,7 @@ public final class RevokeHandler {
             tokens.revoke(info.id(), jti.orElseThrow());
             record(exchange, info, AuditEntry.Kind.REVOKED, jti.orElseThrow());
         }
-        exchange.answer(200, out -> {
-            out.writeStringProperty("status", "revoked");
-            out.writeStringProperty("sandbox_id", info.id().value());
-            jti.ifPresent(id -> out.writeStringProperty("jti", id));
-        });
+        exchange.answer(200, REVOKED, new Revoked(info.id(), jti));
     }
 
     private static boolean isOwn(Principal principal, Optional<String> jti) {
@@ -63,7 +89,7 @@ public final class RevokeHandler {
     }
 
     private void record(Exchange exchange, SandboxInfo info, AuditEntry.Kind kind, String detail) {
-        audit.record(AuditEntry.of(clock.instant(), kind, 200, ROUTE)
+        audit.record(AuditEntry.of(clock.instant(), kind, 200, REVOKE.route())
                 .by(exchange.principal())
                 .on(info.id(), info.thread())
                 .detail(detail));

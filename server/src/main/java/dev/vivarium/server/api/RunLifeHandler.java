@@ -1,14 +1,55 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.scoped;
+
+import dev.vivarium.core.access.Scope;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.EndSandbox;
 import dev.vivarium.server.operation.PauseSandbox;
 import java.io.IOException;
+import java.util.Optional;
 
 /// `DELETE /api/v1/sandboxes/{sandbox_id}`, `POST …/pause` and `…/resume`. Thread-safe.
 public final class RunLifeHandler {
-    private static final String END = "DELETE /api/v1/sandboxes/{sandbox_id}";
+    private static final ObjectType<State> RUN_STATE = object(
+            "RunState",
+            field("sandbox_id", SANDBOX_ID, State::sandbox),
+            field("status", RunJson.STATUS, State::status),
+            optional("state", STRING, State::state));
+
+    private record State(SandboxId sandbox, String status, Optional<String> state) {}
+
+    public static final RouteDescription END = RouteDescription.delete(
+                    "/api/v1/sandboxes/{sandbox_id}", KEY, "endSandbox", "End a sandbox and everything that runs in it")
+            .text("Only for the owner.")
+            .answers(200, "The sandbox has ended.", RUN_STATE)
+            .fails(404);
+
+    public static final RouteDescription PAUSE = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/pause",
+                    scoped(Scope.PROCESS),
+                    "pauseRun",
+                    "Pause a sandbox and its run")
+            .answers(200, "The state of the run.", RUN_STATE)
+            .fails(409, 501);
+
+    public static final RouteDescription RESUME = RouteDescription.post(
+                    "/api/v1/sandboxes/{sandbox_id}/resume",
+                    scoped(Scope.PROCESS),
+                    "resumeRun",
+                    "Resume a sandbox and its run")
+            .answers(200, "The state of the run.", RUN_STATE)
+            .fails(409, 501);
 
     private final Callers callers;
     private final EndSandbox end;
@@ -21,31 +62,25 @@ public final class RunLifeHandler {
     }
 
     public void end(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var sandbox = callers.find(exchange.principal(), exchange.path("sandbox_id"));
-        end.end(exchange.principal(), new EndSandbox.Request(sandbox, "ended by request", END));
-        exchange.answer(200, out -> {
-            out.writeStringProperty("sandbox_id", sandbox.id().value());
-            out.writeStringProperty("status", "terminated");
-        });
+        end.end(exchange.principal(), new EndSandbox.Request(sandbox, "ended by request", END.route()));
+        exchange.answer(200, RUN_STATE, new State(sandbox.id(), "terminated", Optional.empty()));
     }
 
     public void pause(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         answer(exchange, pause.pause(exchange.principal(), exchange.sandbox()));
     }
 
     public void resume(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         answer(exchange, pause.resume(exchange.principal(), exchange.sandbox()));
     }
 
     private static void answer(Exchange exchange, PauseSandbox.Result result) throws IOException {
         var info = result.sandbox();
-        exchange.answer(200, out -> {
-            out.writeStringProperty("sandbox_id", info.id().value());
-            out.writeStringProperty("status", RunJson.status(info, result.run()));
-            out.writeStringProperty("state", info.status().label());
-        });
+        String status = RunJson.status(info, result.run());
+        exchange.answer(
+                200,
+                RUN_STATE,
+                new State(info.id(), status, Optional.of(info.status().label())));
     }
 }

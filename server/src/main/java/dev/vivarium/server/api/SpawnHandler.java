@@ -1,10 +1,24 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.RUN_ID;
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.TASK_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.JsonType.NUMBER;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.run.Workers;
+import dev.vivarium.json.EgressJson;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.model.Failure;
@@ -15,6 +29,7 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.CreateSandbox;
 import dev.vivarium.server.operation.SandboxRule;
 import java.io.IOException;
@@ -26,13 +41,53 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/// `POST /api/v1/sandboxes`: starts an agent at a task, in a sandbox of its own or in that of a thread. Thread-safe.
+/// `POST /api/v1/sandboxes`: starts an agent run for a task, in a new sandbox or in the sandbox of a thread.
+/// Thread-safe.
 public final class SpawnHandler {
+    private static final ObjectType<NewRun> REQUEST = object(
+            "Spawn",
+            optional("task", RunJson.NEW_TASK),
+            optional("task_id", STRING),
+            field("runtime", JsonType.constants(Run.Runtime.class, Run.Runtime::text)),
+            optional("command", JsonType.list(STRING)),
+            optional("model", STRING),
+            optional("thread_id", STRING),
+            optional("user_id", STRING),
+            optional("env", JsonType.map(STRING), "Without the variables that the server sets for a run."),
+            optional("limits", SessionJson.LOWER_LIMITS, "Lower limits than the server's."),
+            optional("egress", EgressJson.EGRESS),
+            optional("image", STRING),
+            optional("timeout_minutes", NUMBER),
+            optional("budget_usd", NUMBER),
+            optional("resume_from", STRING, """
+                            The sandbox of an earlier run of the same owner and runtime. The new run continues its \
+                            conversation."""));
+    private static final ObjectType<Spawned> SPAWNED = object(
+            "Spawned",
+            field("sandbox_id", SANDBOX_ID, spawned -> spawned.run().sandbox()),
+            field("task_id", TASK_ID, spawned -> spawned.run().task()),
+            field("thread_id", THREAD_ID, spawned -> spawned.run().thread()),
+            field("run_id", RUN_ID, spawned -> spawned.run().id()),
+            field("status", RunJson.RUN_STATUS, spawned -> spawned.run().status()),
+            optional("reason", STRING, spawned -> spawned.run().reason()),
+            field("preview_url", STRING, Spawned::previewUrl));
+
+    private record Spawned(Run run, String previewUrl) {}
+
+    public static final RouteDescription SPAWN = RouteDescription.post(
+                    "/api/v1/sandboxes", KEY, "spawn", "Start an agent run for a task")
+            .text("""
+                    Creates the sandbox of the thread if it has none. If the worker cannot be started, the run \
+                    has failed.""")
+            .takes(REQUEST)
+            .answers(201, "The run was started. It may have failed already.", SPAWNED)
+            .fails(403, 404, 409, 422, 507);
+
     private static final int MOST_WORDS = 1000;
     private static final int LONGEST_MODEL = 200;
     private static final double MOST_BUDGET = 1_000_000;
 
-    /// What says the same as a variable of the worker.
+    /// Variables with the same effect as a variable of the worker.
     private static final Map<String, String> FIELDS =
             Map.of("MODEL", "model", "BUDGET_USD", "budget_usd", "RESUME_SESSION", "resume_from");
 
@@ -50,18 +105,10 @@ public final class SpawnHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var wanted = read(exchange, exchange.json());
         Run run = agents.start(wanted);
-        exchange.answer(201, out -> {
-            out.writeStringProperty("sandbox_id", run.sandbox().value());
-            out.writeStringProperty("task_id", run.task().value());
-            out.writeStringProperty("thread_id", run.thread().value());
-            out.writeStringProperty("run_id", run.id().value());
-            out.writeStringProperty("status", run.status().text());
-            run.reason().ifPresent(reason -> out.writeStringProperty("reason", reason));
-            out.writeStringProperty("preview_url", endpoints.http(exchange, run.sandbox()) + "/ports/{port}/");
-        });
+        String ports = endpoints.http(exchange, run.sandbox()) + "/ports/{port}/";
+        exchange.answer(201, SPAWNED, new Spawned(run, ports));
     }
 
     private NewRun read(Exchange exchange, JsonFields fields) {
@@ -114,7 +161,7 @@ public final class SpawnHandler {
     }
 
     private NewRun.Assignment assignment(JsonFields fields, UserId owner) {
-        var fresh = fields.optionalObject("task").map(RunJson::readTask);
+        var fresh = fields.optionalObject("task").map(RunJson.NEW_TASK::read);
         var known = fields.optionalString("task_id");
         require(fresh.isPresent() || known.isPresent(), "task", "is required, or task_id");
         require(fresh.isEmpty() || known.isEmpty(), "task_id", "must not be given with task");
@@ -123,7 +170,7 @@ public final class SpawnHandler {
                         tasks.require(known.orElseThrow(), owner::equals).id()));
     }
 
-    /// What the server sets itself would win in silence over what somebody asked for.
+    /// Rejects a variable that the server sets itself, because it would silently override the requested value.
     private static void requireFree(Run.Runtime runtime, String variable) {
         String instead = FIELDS.containsKey(variable) ? "give " + FIELDS.get(variable) : "choose another name";
         require(

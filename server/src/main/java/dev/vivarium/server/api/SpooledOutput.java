@@ -68,7 +68,8 @@ final class SpooledOutput implements AutoCloseable {
     /// Writes the answer piece by piece.
     void write(JsonGenerator out, Exit exit) {
         boolean truncated = exit.stdoutBytes() > Command.OUTPUT_LIMIT || exit.stderrBytes() > Command.OUTPUT_LIMIT;
-        ExecJson.write(out, exit, new ExecJson.Output(stdout.text(), stderr.text(), truncated));
+        var output = new ExecJson.Output(stdout.text(), stderr.text(), truncated);
+        ExecJson.RESULT.writeFields(out, new ExecJson.Ended(exit, output));
     }
 
     @Override

@@ -1,18 +1,85 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.TOKEN;
+
 import dev.vivarium.core.access.Members;
+import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.json.Json;
+import dev.vivarium.json.ObjectType;
+import dev.vivarium.json.SessionJson;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.ThreadId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.EndSandbox;
 import java.io.IOException;
-import tools.jackson.core.JsonGenerator;
+import java.util.List;
+import java.util.Optional;
 
-/// The life of a thread's sandbox: found, kept, released, and archived with its thread. Thread-safe.
+/// Lifecycle of the sandbox of a thread: find, heartbeat, release, archive. Thread-safe.
 public final class ThreadHandler {
+    static final ObjectType<View> SANDBOX = object(
+            "ThreadSandbox",
+            field("sandbox_id", SANDBOX_ID, view -> view.info().id()),
+            field("thread_id", THREAD_ID, view -> view.info().thread()),
+            field("user_id", USER_ID, view -> view.info().user()),
+            field("state", STRING, view -> view.info().status().label()),
+            optional(
+                    "state_reason",
+                    STRING,
+                    SessionJson.STATE_REASON,
+                    view -> view.info().stateReason()),
+            field("created_at", TIME, view -> view.info().createdAt()),
+            field("last_activity", TIME, view -> view.info().lastActivity()),
+            field("lease_expires_at", TIME, view -> view.info().expiresAt()),
+            field("ends_at", TIME, view -> view.info().endsAt()),
+            optional("endpoints", Endpoints.URLS, View::urls),
+            optional("scopes", TokenAnswer.SCOPES, View::scopes));
+    private static final ObjectType<Gone> THREAD_GONE = object(
+            "ThreadGone",
+            field("status", STRING.with("enum", List.of("released", "archived")), Gone::status),
+            field("thread_id", THREAD_ID, Gone::thread),
+            optional("sandbox_id", SANDBOX_ID, Gone::sandbox));
+
+    /// A sandbox as the routes of threads show it.
+    record View(SandboxInfo info, Optional<Endpoints.Urls> urls, Optional<Scopes> scopes) {
+        static View of(SandboxInfo info) {
+            return new View(info, Optional.empty(), Optional.empty());
+        }
+    }
+
+    private record Gone(String status, ThreadId thread, Optional<SandboxId> sandbox) {}
+
+    public static final RouteDescription ARCHIVE = RouteDescription.delete(
+                    "/threads/{thread_id}", KEY, "archiveThread", "End the sandbox of a thread and archive the thread")
+            .answers(200, "The thread is archived. Its tokens and invitations are revoked.", THREAD_GONE)
+            .fails(403, 404);
+
+    public static final RouteDescription HEARTBEAT = RouteDescription.post(
+                    "/threads/{thread_id}/heartbeat", TOKEN, "heartbeat", "Extend the lease of the sandbox of a thread")
+            .answers(200, "The sandbox with its new expiry time.", SANDBOX);
+
+    public static final RouteDescription FIND = RouteDescription.get(
+                    "/threads/{thread_id}/sandbox", TOKEN, "findSandbox", "Find the sandbox of a thread")
+            .answers(200, "The sandbox and its state.", SANDBOX);
+
+    public static final RouteDescription RELEASE = RouteDescription.delete(
+                    "/threads/{thread_id}/sandbox", KEY, "releaseSandbox", "End the sandbox of a thread")
+            .answers(200, "The sandbox has ended. Its tokens are revoked.", THREAD_GONE)
+            .fails(403, 404);
+
     private final Sandboxes sandboxes;
     private final ThreadCallers callers;
     private final Threads threads;
@@ -35,70 +102,43 @@ public final class ThreadHandler {
         this.end = end;
     }
 
-    /// `GET /threads/{thread_id}/sandbox`: which one it is, how it is, and what the caller may ask for.
+    /// `GET /threads/{thread_id}/sandbox`: the sandbox, its addresses and the scopes of the caller.
     public void find(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.require(exchange);
         var info = callers.sandbox(visit).info();
-        exchange.answer(200, out -> {
-            write(out, info);
-            endpoints.write(out, exchange, info.id());
-            TokenAnswer.writeScopes(out, visit.scopes());
-        });
+        var urls = endpoints.of(exchange, info.id());
+        exchange.answer(200, SANDBOX, new View(info, Optional.of(urls), Optional.of(visit.scopes())));
     }
 
-    /// `POST /threads/{thread_id}/heartbeat`: extends the lease. People and agents may, with a key or a token.
+    /// `POST /threads/{thread_id}/heartbeat`: extends the lease.
     public void heartbeat(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.require(exchange);
         exchange.optionalJson().refuseOthers();
         var sandbox = callers.sandbox(visit);
         sandbox.touch();
-        exchange.answer(200, out -> write(out, sandbox.info()));
+        exchange.answer(200, SANDBOX, View.of(sandbox.info()));
     }
 
-    /// `DELETE /threads/{thread_id}/sandbox`: ends it; the thread can have another.
+    /// `DELETE /threads/{thread_id}/sandbox`: ends the sandbox. The thread may get another one.
     public void release(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.requireOwner(exchange);
         var sandbox = callers.sandbox(visit);
-        end(exchange, sandbox, "DELETE /threads/{thread_id}/sandbox");
-        exchange.answer(200, out -> {
-            out.writeStringProperty("status", "released");
-            out.writeStringProperty("thread_id", visit.thread().value());
-            out.writeStringProperty("sandbox_id", sandbox.id().value());
-        });
+        end(exchange, sandbox, RELEASE.route());
+        exchange.answer(200, THREAD_GONE, new Gone("released", visit.thread(), Optional.of(sandbox.id())));
     }
 
-    /// `DELETE /threads/{thread_id}`: ends its sandbox, deletes its snapshots, takes all invitations back and shows
-    /// it no more.
+    /// `DELETE /threads/{thread_id}`: ends the sandbox, deletes the snapshots, removes the members and hides the
+    /// thread.
     public void archive(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var visit = callers.requireOwner(exchange);
-        sandboxes.find(visit.thread()).ifPresent(sandbox -> end(exchange, sandbox, "DELETE /threads/{thread_id}"));
+        sandboxes.find(visit.thread()).ifPresent(sandbox -> end(exchange, sandbox, ARCHIVE.route()));
         sandboxes.snapshots().deleteAll(visit.thread());
         members.removeAll(visit.thread());
         threads.archive(visit.thread());
-        exchange.answer(200, out -> {
-            out.writeStringProperty("status", "archived");
-            out.writeStringProperty("thread_id", visit.thread().value());
-        });
+        exchange.answer(200, THREAD_GONE, new Gone("archived", visit.thread(), Optional.empty()));
     }
 
     private void end(Exchange exchange, Sandbox sandbox, String route) {
         end.end(exchange.principal(), new EndSandbox.Request(sandbox, "released by request", route));
-    }
-
-    /// A sandbox as the routes of threads show it.
-    static void write(JsonGenerator out, SandboxInfo info) {
-        out.writeStringProperty("sandbox_id", info.id().value());
-        out.writeStringProperty("thread_id", info.thread().value());
-        out.writeStringProperty("user_id", info.user().value());
-        out.writeStringProperty("state", info.status().label());
-        info.stateReason().ifPresent(why -> out.writeStringProperty("state_reason", why));
-        Json.time(out, "created_at", info.createdAt());
-        Json.time(out, "last_activity", info.lastActivity());
-        Json.time(out, "lease_expires_at", info.expiresAt());
-        Json.time(out, "ends_at", info.endsAt());
     }
 }

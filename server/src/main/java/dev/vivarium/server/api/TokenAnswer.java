@@ -1,22 +1,66 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
+import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.IssuedToken;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.TokenRequest;
-import dev.vivarium.json.Json;
-import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
-import tools.jackson.core.JsonGenerator;
 
-/// What the routes that give out tokens share: how one is asked for, answered with and put on record. Thread-safe.
+/// Common parts of the routes that issue tokens: types of requests and responses, and the audit entry. Thread-safe.
 public final class TokenAnswer {
+    /// The names of scopes. A request must name at least one.
+    static final JsonType<Scopes> SCOPES = JsonType.list(STRING.with(
+                    "enum", Arrays.stream(Scope.values()).map(Scope::text).toList()))
+            .as(TokenAnswer::scopes, Scopes::names);
+
+    /// Lifetime of a token in seconds. A request may ask for any; the server reduces it to the range.
+    static final JsonType<Duration> TTL = LONG.with("default", TokenRequest.MAX_TTL.toSeconds())
+            .with("description", "Seconds. The server adjusts the value to the range from 60 to 900.")
+            .as(TokenAnswer::ttl, Duration::toSeconds);
+
+    static final ObjectType<Sent> TOKEN = object(
+            "Token",
+            field("sandbox_id", SANDBOX_ID, sent -> sent.grant().sandbox()),
+            field("thread_id", THREAD_ID, sent -> sent.grant().thread()),
+            field("endpoints", Endpoints.URLS, Sent::urls),
+            field("token", STRING, sent -> sent.issued().token()),
+            field("jti", STRING, sent -> sent.grant().jti()),
+            field("expires_at", TIME, sent -> sent.grant().expires()),
+            field("refresh_before", TIME, sent -> sent.issued().refreshBefore()),
+            field("scopes", SCOPES, sent -> sent.grant().scopes()),
+            optional("created", BOOLEAN, Sent::created));
+
+    /// A token as a response shows it.
+    ///
+    /// @param created whether the request also created the sandbox; empty if it could not
+    record Sent(IssuedToken issued, Endpoints.Urls urls, Optional<Boolean> created) {
+        private Grant grant() {
+            return issued.grant();
+        }
+    }
+
     private final Endpoints endpoints;
     private final Audit audit;
 
@@ -25,24 +69,19 @@ public final class TokenAnswer {
         this.audit = audit;
     }
 
-    /// The scopes that a request asks for, if it does.
-    static Optional<Scopes> scopes(JsonFields fields) {
-        return fields.optionalStrings("scopes").map(names -> {
-            if (names.isEmpty()) {
-                throw new SandboxException(new Failure.InvalidRequest("scopes", "must name at least one"));
-            }
-            return Scopes.ofNames(names);
-        });
+    private static Scopes scopes(List<String> names) {
+        if (names.isEmpty()) {
+            throw new SandboxException(new Failure.InvalidRequest("scopes", "must name at least one"));
+        }
+        return Scopes.ofNames(names);
     }
 
-    /// The life that a request asks for, made to fit.
-    static Duration ttl(JsonFields fields) {
-        long seconds = fields.optionalInteger("ttl").orElse(TokenRequest.MAX_TTL.toSeconds());
+    private static Duration ttl(long seconds) {
         return Duration.ofSeconds(
                 Math.clamp(seconds, TokenRequest.MIN_TTL.toSeconds(), TokenRequest.MAX_TTL.toSeconds()));
     }
 
-    /// What is left of the scopes that were asked for.
+    /// Returns the requested scopes that the caller may have.
     static Scopes granted(Scopes wanted, Scopes most) {
         var granted = wanted.narrow(most);
         if (granted.isEmpty()) {
@@ -52,8 +91,8 @@ public final class TokenAnswer {
         return granted;
     }
 
-    /// Puts a token on record and answers with it. `how` says what it came of.
-    void send(Exchange exchange, IssuedToken issued, String how, JsonMore more) throws IOException {
+    /// Records the token in the audit log and sends it. `how` is the last segment of the route.
+    void send(Exchange exchange, IssuedToken issued, String how, Optional<Boolean> created) throws IOException {
         var grant = issued.grant();
         String route = "POST /threads/{thread_id}/sandbox" + (how.isEmpty() ? "" : "/" + how);
         audit.record(AuditEntry.of(issued.issuedAt(), AuditEntry.Kind.ISSUED, 200, route)
@@ -61,28 +100,6 @@ public final class TokenAnswer {
                 .on(grant.sandbox(), grant.thread())
                 .token(grant.jti(), grant.scopes())
                 .detail("for " + grant.subject() + " until " + grant.expires()));
-        exchange.answer(200, out -> {
-            out.writeStringProperty("sandbox_id", grant.sandbox().value());
-            out.writeStringProperty("thread_id", grant.thread().value());
-            endpoints.write(out, exchange, grant.sandbox());
-            out.writeStringProperty("token", issued.token());
-            out.writeStringProperty("jti", grant.jti());
-            Json.time(out, "expires_at", grant.expires());
-            Json.time(out, "refresh_before", issued.refreshBefore());
-            writeScopes(out, grant.scopes());
-            more.write(out);
-        });
-    }
-
-    /// Further fields of an answer.
-    @FunctionalInterface
-    interface JsonMore {
-        void write(JsonGenerator out);
-    }
-
-    static void writeScopes(JsonGenerator out, Scopes scopes) {
-        out.writeArrayPropertyStart("scopes");
-        scopes.names().forEach(out::writeString);
-        out.writeEndArray();
+        exchange.answer(200, TOKEN, new Sent(issued, endpoints.of(exchange, grant.sandbox()), created));
     }
 }

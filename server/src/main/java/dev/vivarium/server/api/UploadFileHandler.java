@@ -1,21 +1,45 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BYTES;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.FileJson;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// `POST /upload_file`: puts a file into the workspace, streamed from the multipart body to the guest. What is refused
-/// or broken off leaves nothing behind. Thread-safe.
+/// `POST /upload_file`: streams a file from the multipart body to the workspace. A rejected or interrupted upload
+/// leaves no file. Thread-safe.
 public final class UploadFileHandler {
-    /// What a form may hold beside the file, generously.
+    private static final ObjectType<Object> FORM =
+            object("", field("session_id", STRING), field("file", BYTES), optional("filename", STRING, """
+                    The path of the file, relative to the workspace. The server creates missing directories. Default: \
+                    the file name of the part."""));
+
+    public static final RouteDescription UPLOAD = RouteDescription.post(
+                    "/upload_file", KEY, "uploadFile", "Upload a file to the workspace")
+            .text("""
+                    The server streams the body. The parts may have any order, but for a file of more than 256 \
+                    KiB the part `filename` must precede the file.""")
+            .takes(true, "multipart/form-data", FORM)
+            .answers(200, "The file was written.", FileJson.UPLOADED)
+            .fails(507, "The workspace is full, or the disk of the server has too little free space.")
+            .fails(403, 404, 409, 410, 413, 415, 502);
+
+    /// Upper bound of the form without the file.
     private static final long FORM_BYTES = 64 * 1024;
 
     private final Callers callers;
@@ -23,7 +47,7 @@ public final class UploadFileHandler {
     private final Telemetry telemetry;
     private final Path spool;
 
-    /// `spool` is where a large file waits when the form names its session only afterwards.
+    /// `spool` is the directory for a large file that precedes its session in the form.
     public UploadFileHandler(Callers callers, CallConfig config, Telemetry telemetry, Path spool) {
         this.callers = callers;
         this.config = config;
@@ -32,7 +56,6 @@ public final class UploadFileHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         refuseIfTooLarge(exchange);
         callers.requireSpaceForUpload();
         long start = System.nanoTime();
@@ -41,10 +64,10 @@ public final class UploadFileHandler {
             var uploaded = receive(exchange, form);
             telemetry.fileUploaded(
                     uploaded.sandbox().info(),
-                    uploaded.name(),
+                    uploaded.entry().name(),
                     uploaded.entry().size(),
                     Duration.ofNanos(System.nanoTime() - start));
-            exchange.answer(200, out -> FileJson.writeUploaded(out, uploaded.name(), uploaded.entry()));
+            exchange.answer(200, FileJson.UPLOADED, uploaded.entry());
         }
     }
 

@@ -43,8 +43,8 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         this.spoolDirectory = spoolDirectory;
     }
 
-    /// What the form became.
-    record Uploaded(Sandbox sandbox, String name, FileEntry entry) {}
+    /// Result of a form.
+    record Uploaded(Sandbox sandbox, FileEntry entry) {}
 
     Optional<Sandbox> sandbox() {
         return Optional.ofNullable(sandbox);
@@ -127,7 +127,8 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         } else if (!wanted.equals(uploadName)) {
             throw invalid("filename", "must come before a file of more than " + HELD + " bytes");
         }
-        return new Uploaded(sandbox, wanted, upload.commit());
+        var entry = upload.commit();
+        return new Uploaded(sandbox, new FileEntry(wanted, entry.type(), entry.mode(), entry.size(), entry.modified()));
     }
 
     private Upload open(Sandbox target) {

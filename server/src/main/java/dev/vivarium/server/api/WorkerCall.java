@@ -5,6 +5,7 @@ import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.PlainText;
 import dev.vivarium.model.SandboxException;
@@ -13,12 +14,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
-/// One call of a worker: who it is, and that it speaks of its own task. Stateless.
+/// Common parts of the routes of workers: the grant, idempotent requests and types of fields. Stateless.
 final class WorkerCall {
+    static final String FOR_WORKERS = "For the worker in the sandbox, with the token that it was started with.";
+    static final String IDEMPOTENCY =
+            "Key of an idempotent request. A repeated request with the same key returns the first response.";
+
     private static final int LONGEST_MESSAGE = 10 * 1024;
-    private static final int LONGEST_DATA = 100 * 1024;
+    static final int LONGEST_DATA = 100 * 1024;
 
     private WorkerCall() {}
 
@@ -29,7 +35,7 @@ final class WorkerCall {
         throw new IllegalStateException("the route is not a worker's");
     }
 
-    /// The grant of a worker that names its own task in the path; throws [Failure.NotAllowed] otherwise.
+    /// Returns the grant of the worker. Throws [Failure.NotAllowed] if the path names another task.
     static WorkerGrant ofTask(Exchange exchange) {
         var grant = grant(exchange);
         requireOwn(exchange.path("task_id"), grant.task().value(), "task");
@@ -42,13 +48,13 @@ final class WorkerCall {
         }
     }
 
-    /// What is done the first time a worker says something, and what it is told.
+    /// Handles the first request with a key and returns its response.
     interface Once {
         Consumer<JsonGenerator> act(JsonFields fields, Optional<String> key);
     }
 
-    /// Does it once for each `Idempotency-Key`; who repeats it is told the same, and who says something else under
-    /// it is refused.
+    /// Runs `once` for the first request with an `Idempotency-Key`. A repeated request gets the same response.
+    /// Another request with the same key is rejected.
     static void once(Exchange exchange, IdempotencyRecords repeats, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");
@@ -70,13 +76,9 @@ final class WorkerCall {
         exchange.answer(200, "application/json", answer.getBytes(StandardCharsets.UTF_8));
     }
 
-    /// A text for people, without control characters.
-    static String message(JsonFields fields, String name) {
-        return plain(name, fields.string(name));
-    }
-
-    static Optional<String> optionalMessage(JsonFields fields, String name) {
-        return fields.optionalString(name).map(text -> plain(name, text));
+    /// Returns the type of a text for people in the field `name`. Reading removes control characters.
+    static JsonType<String> message(String name) {
+        return JsonType.STRING.as(text -> plain(name, text), Function.identity());
     }
 
     private static String plain(String name, String text) {
@@ -84,13 +86,14 @@ final class WorkerCall {
         return PlainText.of(text);
     }
 
-    /// An object that is kept as it is.
-    static Optional<String> object(JsonFields fields, String name) {
-        return fields.optionalObject(name).map(object -> {
-            String text = object.text();
-            requireBytes(name, text, LONGEST_DATA);
-            return text;
-        });
+    /// Returns the type of an object in the field `name` that is stored unchanged, with at most `most` bytes.
+    static JsonType<String> object(String name, int most) {
+        return JsonType.RAW_OBJECT.as(
+                text -> {
+                    requireBytes(name, text, most);
+                    return text;
+                },
+                Function.identity());
     }
 
     static void requireBytes(String name, String text, int most) {

@@ -1,5 +1,16 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.IdTypes.TASK_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.NUMBER;
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.WORKER;
+
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
@@ -7,6 +18,8 @@ import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
@@ -14,23 +27,162 @@ import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
-/// `/api/v1/sandbox/…`: the task of a worker, and what it reports of it. Each report is an event. Thread-safe.
+/// `/api/v1/sandbox/…`: the task of a worker and its reports. Each report is an event. Thread-safe.
 public final class WorkerHandler {
     private static final Pattern STEP = Pattern.compile("[a-zA-Z0-9_.]{1,100}");
-    private static final List<String> RESULTS = List.of("completed", "failed", "partial");
+    private static final List<String> OUTCOMES = List.of("completed", "failed", "partial");
     private static final List<String> BEATS = List.of("active", "running", "busy", "idle", "paused");
     private static final String SOURCE = "worker";
     private static final int LONGEST_METRICS = 4 * 1024;
+
+    private static final JsonType<Task.Status> TASK_STATUS = JsonType.constants(
+            Task.Status.class, Task.Status::text, "must be pending, in_progress, completed, failed or blocked");
+    private static final ObjectType<StatusReport> STATUS_REPORT = object(
+                    "TaskStatus",
+                    StatusReport::new,
+                    field("status", TASK_STATUS, StatusReport::status),
+                    optional("message", WorkerCall.message("message"), StatusReport::message))
+            .closed();
+    private static final ObjectType<Task> STATUS_SET = object(
+            "TaskStatusSet",
+            field("success", BOOLEAN, task -> true),
+            field("task_id", TASK_ID, Task::id),
+            field("status", TASK_STATUS, Task::status),
+            field("updated_at", TIME, Task::updatedAt));
+    private static final ObjectType<Step> STEP_REPORT = object(
+                    Step::new,
+                    field(
+                            "event_type",
+                            STRING.checked(
+                                    type -> STEP.matcher(type).matches(),
+                                    "must be 1 to 100 characters of a-z, A-Z, 0-9, '_' and '.'")),
+                    field("message", WorkerCall.message("message")),
+                    optional("details", WorkerCall.object("details", WorkerCall.LONGEST_DATA)),
+                    optional(
+                            "progress_percent",
+                            NUMBER.checked(percent -> percent >= 0 && percent <= 100, "must be between 0 and 100")))
+            .named("Progress")
+            .closed();
+    private static final ObjectType<Event> STEP_NOTED =
+            object("ProgressNoted", field("success", BOOLEAN, event -> true), field("event_id", STRING, Event::id));
+    private static final JsonType<String> OUTCOME =
+            STRING.with("enum", OUTCOMES).checked(OUTCOMES::contains, "must be completed, failed or partial");
+    private static final ObjectType<TaskResults> RESULTS_REPORT = ObjectType.<TaskResults>object(
+                    "Results",
+                    field("status", OUTCOME),
+                    field("summary", STRING),
+                    field("files_changed", JsonType.list(RAW_OBJECT)),
+                    optional("commits", JsonType.list(RAW_OBJECT)),
+                    optional("tests_passed", BOOLEAN),
+                    optional("notes", STRING))
+            .readBy(TaskResults::read)
+            .closed();
+    private static final ObjectType<NextAction> RESULTS_TAKEN = object(
+            "ResultsTaken",
+            field("success", BOOLEAN, next -> true),
+            field("task_id", TASK_ID, NextAction::task),
+            field(
+                    "next_action",
+                    JsonType.nullable(STRING.with("enum", List.of("create_pr", "await_review", "continue"))),
+                    NextAction::action));
+    private static final ObjectType<Beat> HEARTBEAT_REPORT = object(
+                    Beat::new,
+                    field("sandbox_id", STRING),
+                    optional("task_id", STRING),
+                    field(
+                            "status",
+                            STRING.with("enum", BEATS)
+                                    .checked(BEATS::contains, "must be one of " + String.join(", ", BEATS))),
+                    optional(
+                            "metrics",
+                            WorkerCall.object("metrics", LONGEST_METRICS),
+                            "At most 4 KB as JSON. Responses show it with the run."))
+            .named("Heartbeat")
+            .closed();
+    private static final ObjectType<List<String>> COMMANDS = object(
+            "HeartbeatAnswer",
+            field("success", BOOLEAN, commands -> true),
+            field(
+                    "commands",
+                    JsonType.list(STRING.with("enum", List.of("pause", "resume", "abort"))),
+                    Function.identity()));
+
+    private record StatusReport(Task.Status status, Optional<String> message) {}
+
+    private record Step(String type, String message, Optional<String> details, Optional<Double> percent) {}
+
+    private record Beat(String sandbox, Optional<String> task, String status, Optional<String> metrics) {}
+
+    /// @param text the object as the worker sent it, without control characters in texts
+    private record TaskResults(String status, boolean hasCommits, String text) {
+        static TaskResults read(JsonFields fields) {
+            String status = fields.required("status", OUTCOME);
+            String summary = fields.required("summary", WorkerCall.message("summary"));
+            fields.objects("files_changed");
+            boolean hasCommits =
+                    !fields.optionalObjects("commits").orElse(List.of()).isEmpty();
+            fields.optionalFlag("tests_passed");
+            var notes = fields.optional("notes", WorkerCall.message("notes"));
+            String text = notes.map(plain -> fields.with("notes", plain))
+                    .orElse(fields)
+                    .with("summary", summary)
+                    .text();
+            return new TaskResults(status, hasCommits, text);
+        }
+    }
+
+    private record NextAction(TaskId task, Optional<String> action) {}
+
+    public static final RouteDescription TASK = RouteDescription.get(
+                    "/api/v1/sandbox/task", WORKER, "workerTask", "Return the task of the worker")
+            .text(WorkerCall.FOR_WORKERS)
+            .answers(200, "The task.", RunJson.TASK)
+            .fails(404);
+
+    public static final RouteDescription STATUS = RouteDescription.patch(
+                    "/api/v1/sandbox/task/{task_id}/status", WORKER, "workerStatus", "Set the status of the task")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
+            .takes(STATUS_REPORT)
+            .answers(200, "The status was stored.", STATUS_SET)
+            .fails(409, 422);
+
+    public static final RouteDescription PROGRESS = RouteDescription.post(
+                    "/api/v1/sandbox/task/{task_id}/progress", WORKER, "workerProgress", "Report a step of the task")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
+            .takes(STEP_REPORT)
+            .answers(200, "The step was appended to the event log.", STEP_NOTED)
+            .fails(409, 422);
+
+    public static final RouteDescription RESULTS = RouteDescription.post(
+                    "/api/v1/sandbox/task/{task_id}/results", WORKER, "workerResults", "Submit the results of the task")
+            .text(WorkerCall.FOR_WORKERS)
+            .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
+            .takes(RESULTS_REPORT)
+            .answers(200, "The results were stored.", RESULTS_TAKEN)
+            .fails(409, 422);
+
+    public static final RouteDescription HEARTBEAT = RouteDescription.post(
+                    "/api/v1/sandbox/heartbeat", WORKER, "workerHeartbeat", "Report that the worker is alive")
+            .text("""
+                    For the worker in the sandbox, with the token that it was started with. The response has the \
+                    next action of the worker.""")
+            .takes(HEARTBEAT_REPORT)
+            .answers(200, "The next action of the worker.", COMMANDS)
+            .fails(409, 422);
 
     private final Tasks tasks;
     private final Runs runs;
@@ -46,119 +198,65 @@ public final class WorkerHandler {
         this.log = log;
     }
 
-    /// `GET …/task`.
     public void task(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.grant(exchange);
         var task = runs.find(grant.sandbox())
                 .filter(run -> run.isActive() && run.task().equals(grant.task()))
                 .flatMap(run -> tasks.find(run.task()))
                 .orElseThrow(() -> new SandboxException(new RunFailure.NoTask()));
-        exchange.answer(200, out -> RunJson.writeTask(out, task));
+        exchange.answer(200, RunJson.TASK, RunJson.TaskView.ofWorker(task));
     }
 
-    /// `PATCH …/task/{task_id}/status`.
     public void status(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            var status = Task.Status.find(fields.string("status"))
-                    .orElseThrow(() ->
-                            WorkerCall.refused("status", "must be pending, in_progress, completed, failed or blocked"));
-            var message = WorkerCall.optionalMessage(fields, "message");
-            fields.refuseOthers();
+            var report = STATUS_REPORT.read(fields);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             log(grant.sandbox(), "agent.status", key, out -> {
                 out.writeStringProperty("task_id", grant.task().value());
-                out.writeStringProperty("status", status.text());
-                message.ifPresent(text -> out.writeStringProperty("message", text));
+                STATUS_REPORT.writeFields(out, report);
             });
-            Task task = tasks.status(grant.sandbox(), grant.task(), status, message);
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("task_id", task.id().value());
-                out.writeStringProperty("status", task.status().text());
-                Json.time(out, "updated_at", task.updatedAt());
-            };
+            Task task = tasks.status(grant.sandbox(), grant.task(), report.status(), report.message());
+            return out -> STATUS_SET.writeFields(out, task);
         });
     }
 
-    /// `POST …/task/{task_id}/progress`.
     public void progress(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            String step = fields.string("event_type");
-            if (!STEP.matcher(step).matches()) {
-                throw WorkerCall.refused("event_type", "must be 1 to 100 characters of a-z, A-Z, 0-9, '_' and '.'");
-            }
-            String message = WorkerCall.message(fields, "message");
-            var details = WorkerCall.object(fields, "details");
-            var percent = percent(fields);
-            fields.refuseOthers();
+            var step = STEP_REPORT.read(fields);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             String data = text(out -> {
                 out.writeStringProperty("task_id", grant.task().value());
-                out.writeStringProperty("event_type", step);
-                out.writeStringProperty("message", message);
-                details.ifPresent(object -> raw(out, "details", object));
-                percent.ifPresent(value -> out.writeNumberProperty("progress_percent", value));
+                out.writeStringProperty("event_type", step.type());
+                out.writeStringProperty("message", step.message());
+                step.details().ifPresent(object -> raw(out, "details", object));
+                step.percent().ifPresent(value -> out.writeNumberProperty("progress_percent", value));
             });
-            // All else that is in it is short.
+            // The other fields are short.
             WorkerCall.requireBytes("details", data, NewEvent.LONGEST_DATA);
             Event event = append(
                     grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.progress", data, SOURCE));
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("event_id", event.id());
-            };
+            return out -> STEP_NOTED.writeFields(out, event);
         });
     }
 
-    private static OptionalDouble percent(JsonFields fields) {
-        OptionalDouble percent = fields.optionalNumber("progress_percent");
-        if (percent.isPresent() && (percent.getAsDouble() < 0 || percent.getAsDouble() > 100)) {
-            throw WorkerCall.refused("progress_percent", "must be between 0 and 100");
-        }
-        return percent;
-    }
-
-    /// `POST …/task/{task_id}/results`.
     public void results(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.once(exchange, repeats, (fields, key) -> {
-            String status = fields.string("status");
-            if (!RESULTS.contains(status)) {
-                throw WorkerCall.refused("status", "must be completed, failed or partial");
-            }
-            String summary = WorkerCall.message(fields, "summary");
-            fields.objects("files_changed");
-            boolean hasCommits =
-                    !fields.optionalObjects("commits").orElse(List.of()).isEmpty();
-            fields.optionalFlag("tests_passed");
-            var notes = WorkerCall.optionalMessage(fields, "notes");
-            fields.refuseOthers();
-            String result = notes.map(text -> fields.with("notes", text))
-                    .orElse(fields)
-                    .with("summary", summary)
-                    .text();
+            var report = RESULTS_REPORT.read(fields);
+            String result = report.text();
             WorkerCall.requireBytes("files_changed", result, NewEvent.LONGEST_DATA);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             append(grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.results", result, SOURCE));
             tasks.result(grant.sandbox(), grant.task(), result);
-            Optional<String> next = nextAction(status, hasCommits, reviews.isAwaited(grant.sandbox()));
-            return out -> {
-                out.writeBooleanProperty("success", true);
-                out.writeStringProperty("task_id", grant.task().value());
-                next.ifPresentOrElse(
-                        action -> out.writeStringProperty("next_action", action),
-                        () -> out.writeNullProperty("next_action"));
-            };
+            var next = new NextAction(
+                    grant.task(), nextAction(report.status(), report.hasCommits(), reviews.isAwaited(grant.sandbox())));
+            return out -> RESULTS_TAKEN.writeFields(out, next);
         });
     }
 
-    /// What was done cannot be taken further while a person has not said what they were asked.
+    /// Returns the next step of the worker. A pending review comes first, unless the task failed.
     private static Optional<String> nextAction(String status, boolean hasCommits, boolean isAwaited) {
         if (isAwaited && !status.equals("failed")) {
             return Optional.of("await_review");
@@ -170,28 +268,15 @@ public final class WorkerHandler {
         };
     }
 
-    /// `POST …/heartbeat`: says that the worker lives, which is no work.
+    /// Does not count as activity of the sandbox.
     public void heartbeat(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         var grant = WorkerCall.grant(exchange);
-        var fields = exchange.json();
-        WorkerCall.requireOwn(fields.string("sandbox_id"), grant.sandbox().value(), "sandbox");
-        fields.optionalString("task_id")
-                .ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
-        String status = fields.string("status");
-        if (!BEATS.contains(status)) {
-            throw WorkerCall.refused("status", "must be one of " + String.join(", ", BEATS));
-        }
-        String metrics = fields.optionalObject("metrics").map(JsonFields::text).orElse("{}");
-        WorkerCall.requireBytes("metrics", metrics, LONGEST_METRICS);
-        fields.refuseOthers();
-        var commands = runs.heartbeat(grant.sandbox(), grant.task(), metrics).commands(status.equals("paused"));
-        exchange.answer(200, out -> {
-            out.writeBooleanProperty("success", true);
-            out.writeArrayPropertyStart("commands");
-            commands.forEach(out::writeString);
-            out.writeEndArray();
-        });
+        var beat = exchange.json(HEARTBEAT_REPORT);
+        WorkerCall.requireOwn(beat.sandbox(), grant.sandbox().value(), "sandbox");
+        beat.task().ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
+        var run = runs.heartbeat(grant.sandbox(), grant.task(), beat.metrics().orElse("{}"));
+        var commands = run.commands(beat.status().equals("paused"));
+        exchange.answer(200, COMMANDS, commands);
     }
 
     private void log(SandboxId sandbox, String type, Optional<String> key, Consumer<JsonGenerator> data) {
@@ -206,7 +291,7 @@ public final class WorkerHandler {
         return log.append(sandbox, event).event();
     }
 
-    /// The event of a saying that is repeated is the same one.
+    /// A repeated request has the same event id.
     static String eventId(String key) {
         return key.length() <= 90
                 ? "said." + key

@@ -1,5 +1,10 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.json.JsonType.BYTES;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.server.http.Route.Access.scoped;
+
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.files.FileMode;
 import dev.vivarium.core.files.FileVersion;
@@ -11,15 +16,62 @@ import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HexFormat;
 
-/// `PUT`, `DELETE` and `POST …?move_to=` on `/sandboxes/{sandbox_id}/files/{path…}`: changes of files, each on the
-/// condition that the caller has seen what is there. What is refused or broken off leaves nothing behind. Thread-safe.
+/// `PUT`, `DELETE` and `POST …?move_to=` on `/sandboxes/{sandbox_id}/files/{path…}`: changes files, with
+/// preconditions. A rejected or interrupted write leaves no file. Thread-safe.
 public final class WriteFileHandler {
+    public static final RouteDescription PUT = RouteDescription.put(
+                    "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RW), "writeFile", "Write a file")
+            .text("""
+                    The body is the content of the file. The server creates missing directories and replaces the \
+                    file atomically.""")
+            .header("If-Match", "`*` or ETags. The change is made only if the file has one of them.")
+            .header("If-None-Match", """
+                    `*`: only if the file does not exist. ETags: only if the file has none of them.""")
+            .header("X-File-Mode", STRING.with("pattern", "^[0-7]{1,4}$"), """
+                    The permissions of the file in octal digits. By default an existing file keeps its \
+                    permissions, and a new file has 644.""")
+            .takes(true, "application/octet-stream", BYTES)
+            .answers(201, "The file was created.")
+            .withHeader("ETag", Preconditions.ETAG)
+            .answers(204, "The file was replaced.")
+            .withHeader("ETag", Preconditions.ETAG)
+            .fails(507, """
+                    The workspace has too little space, or the disk of the server has too little free space.""")
+            .fails(409, 410, 412, 413, 502);
+
+    public static final RouteDescription MOVE = RouteDescription.post(
+                    "/sandboxes/{sandbox_id}/files/{path…}",
+                    scoped(Scope.FS_RW),
+                    "moveFile",
+                    "Move a file or directory")
+            .text("The server creates missing directories.")
+            .requiredQuery("move_to", "The new path, relative to the workspace.")
+            .query("replace", QueryFlags.type(false), "Whether an existing file may be replaced.")
+            .header("If-Match", "`*` or ETags. The change is made only if the file has one of them.")
+            .header("If-None-Match", """
+                    `*`: only if the file does not exist. ETags: only if the file has none of them.""")
+            .answers(204, "The file was moved.")
+            .fails(409, 410, 412, 502);
+
+    public static final RouteDescription DELETE = RouteDescription.delete(
+                    "/sandboxes/{sandbox_id}/files/{path…}",
+                    scoped(Scope.FS_RW),
+                    "removeFile",
+                    "Delete a file or directory")
+            .query("recursive", QueryFlags.type(false), "Required for a directory that is not empty.")
+            .header("If-Match", "`*` or ETags. The change is made only if the file has one of them.")
+            .header("If-None-Match", """
+                    `*`: only if the file does not exist. ETags: only if the file has none of them.""")
+            .answers(204, "The file was deleted.")
+            .fails(409, 410, 412, 502);
+
     private static final int PIECE = 64 * 1024;
 
     private final Callers callers;
@@ -34,7 +86,6 @@ public final class WriteFileHandler {
 
     /// Puts the body in the place of the file.
     public void put(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         String path = WorkspacePath.of(exchange);
         var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
         refuseParts(exchange);
@@ -55,7 +106,7 @@ public final class WriteFileHandler {
         }
     }
 
-    /// What becomes of a file, and when.
+    /// Outcome of a write.
     private record Change(String path, WriteCondition condition, FileMode mode) {}
 
     private static FileMode mode(Exchange exchange) {
@@ -95,7 +146,6 @@ public final class WriteFileHandler {
 
     /// Removes a file, or a directory: one that is not empty only with `recursive=true`.
     public void delete(Exchange exchange) throws IOException {
-        exchange.allowQuery("recursive");
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         WriteCondition condition = Preconditions.ofChange(exchange);
@@ -107,7 +157,6 @@ public final class WriteFileHandler {
 
     /// Gives a file or directory another name, in directories that are made if they are missing.
     public void move(Exchange exchange) throws IOException {
-        exchange.allowQuery("move_to", "replace");
         String to = exchange.query("move_to");
         boolean replace = QueryFlags.of(exchange, "replace", false);
         WriteCondition condition = Preconditions.ofChange(exchange);

@@ -82,11 +82,11 @@ public final class PagesHandler {
         var routes = new ArrayList<Route>();
         for (String name : pages.names()) {
             if (!name.endsWith(COMPRESSED) && !name.equals(Pages.INDEX)) {
-                routes.add(Route.get("/" + name, OPEN, exchange -> file(exchange, name)));
+                routes.add(Route.undocumented("GET", "/" + name, OPEN, exchange -> file(exchange, name)));
             }
         }
-        routes.add(Route.get("/console", OPEN, this::page));
-        routes.add(Route.get("/console/{rest…}", OPEN, this::page));
+        routes.add(Route.undocumented("GET", "/console", OPEN, this::page));
+        routes.add(Route.undocumented("GET", "/console/{rest…}", OPEN, this::page));
         return routes;
     }
 

@@ -1,27 +1,87 @@
 package dev.vivarium.server.console;
 
+import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.server.http.Route.Access.KEY;
+import static dev.vivarium.server.http.Route.Access.OWN;
+
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Principal;
-import dev.vivarium.json.Json;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Credentials;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.Origins;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.settings.PreviewConfig;
 import java.io.IOException;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.function.Function;
 
 /// Handler for `/console/session`. Thread-safe.
 ///
 /// A browser sends a key once and receives a cookie. Scripts cannot read the cookie, and it is valid only for requests
 /// from the server's own pages.
 public final class SessionHandler {
+    private static final ObjectType<String> SIGN_IN_REQUEST =
+            object("SignIn", Function.identity(), field("key", STRING)).closed();
+    private static final ObjectType<PreviewConfig> PREVIEWS = object(
+            "",
+            field("domain", STRING, PreviewConfig::domain),
+            field("is_secure", BOOLEAN, "Whether the scheme is `https`.", PreviewConfig::secure));
+    private static final ObjectType<Server> SERVER = object(
+            "",
+            field("version", STRING, Server::version),
+            optional("build", STRING, "The build of the console. Absent without a console.", Server::build),
+            field(
+                    "previews",
+                    PREVIEWS,
+                    "The addresses of ports of sandboxes: `{port}-{sandbox_id}.{domain}`.",
+                    Server::previews));
+    private static final ObjectType<Caller> BROWSER_SESSION = object(
+            "BrowserSession",
+            field("user_id", USER_ID, caller -> caller.who().name()),
+            field("is_admin", BOOLEAN, caller -> caller.who() instanceof Principal.Admin),
+            optional("expires_at", TIME, "When the session expires. Absent with a key.", Caller::expires),
+            field("server", SERVER, Caller::server));
+
+    private record Caller(Principal who, Optional<Instant> expires, Server server) {}
+
+    public static final RouteDescription SIGN_IN = RouteDescription.post(
+                    "/console/session", OWN, "signIn", "Sign in a browser")
+            .text("""
+                    For pages of this server. The browser sends a key once and receives a cookie that scripts \
+                    cannot read. The session expires after 12 hours and ends with the key. A key has at most 100 \
+                    sessions; a new one replaces the oldest.""")
+            .withoutCredential()
+            .takes(SIGN_IN_REQUEST)
+            .answers(204, "The browser is signed in.")
+            .withHeader("Set-Cookie", STRING)
+            .fails(403, "`wrong-origin`: the page has another origin.")
+            .fails(400, 401, 503);
+
+    public static final RouteDescription SHOW = RouteDescription.get(
+                    "/console/session", KEY, "showSession", "Return the caller")
+            .answers(200, "The caller, by key or by session.", BROWSER_SESSION)
+            .fails(403, "`wrong-origin`: the page has another origin.");
+
+    public static final RouteDescription SIGN_OUT = RouteDescription.delete(
+                    "/console/session", KEY, "signOut", "Sign out a browser")
+            .answers(204, "The browser is signed out.")
+            .fails(403, "`wrong-origin`: the page has another origin.");
+
     private static final String ROUTE = "/console/session";
     private static final int NO_CONTENT = 204;
 
@@ -48,10 +108,7 @@ public final class SessionHandler {
         BrowserSessions.Begun begun;
         try {
             origins.require(exchange.request());
-            var fields = exchange.json();
-            String key = fields.string("key");
-            fields.refuseOthers();
-            begun = sessions.begin(key);
+            begun = sessions.begin(exchange.json(SIGN_IN_REQUEST));
         } catch (SandboxException e) {
             int status = ProblemJson.status(e.failure());
             if (status == 401 || status == 403) {
@@ -68,29 +125,15 @@ public final class SessionHandler {
 
     /// `GET`: returns the signed-in user.
     public void show(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         Principal who = exchange.principal();
         var session = exchange.session()
                 .flatMap(
                         shown -> shown instanceof Credential.Session(String id) ? sessions.find(id) : Optional.empty());
-        exchange.answer(200, out -> {
-            out.writeStringProperty("user_id", who.name().value());
-            out.writeBooleanProperty("is_admin", who instanceof Principal.Admin);
-            session.ifPresent(known -> Json.time(out, "expires_at", known.expires()));
-            out.writeObjectPropertyStart("server");
-            out.writeStringProperty("version", server.version);
-            server.build.ifPresent(build -> out.writeStringProperty("build", build));
-            out.writeObjectPropertyStart("previews");
-            out.writeStringProperty("domain", server.previews.domain());
-            out.writeBooleanProperty("is_secure", server.previews.secure());
-            out.writeEndObject();
-            out.writeEndObject();
-        });
+        exchange.answer(200, BROWSER_SESSION, new Caller(who, session.map(BrowserSessions.Session::expires), server));
     }
 
     /// `DELETE`: signs out.
     public void signOut(Exchange exchange) throws IOException {
-        exchange.allowQuery();
         if (exchange.session().isPresent() && exchange.session().get() instanceof Credential.Session(String id)) {
             exchange.endsItsRight();
             sessions.end(id);

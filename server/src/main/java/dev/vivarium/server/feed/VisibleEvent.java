@@ -1,11 +1,23 @@
 package dev.vivarium.server.feed;
 
+import static dev.vivarium.json.IdTypes.SANDBOX_ID;
+import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.RAW_OBJECT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
+import static dev.vivarium.json.ObjectType.field;
+import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.json.ObjectType.optional;
+
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Event;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import tools.jackson.core.JsonGenerator;
@@ -18,6 +30,29 @@ import tools.jackson.core.JsonGenerator;
 /// @param withheld names of the omitted data fields
 /// @param needs scope that shows the omitted fields
 public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
+    /// An event in a list.
+    public static final ObjectType<VisibleEvent> EVENT = object(
+            "Event",
+            field("id", STRING, visible -> visible.event().id()),
+            field("seq", LONG, visible -> visible.event().seq()),
+            field("sandbox_id", SANDBOX_ID, visible -> visible.event().sandbox()),
+            field("event_type", STRING, visible -> visible.event().type()),
+            field("event_data", RAW_OBJECT, visible -> visible.event().data()),
+            field("source", STRING, visible -> visible.event().source()),
+            field("created_at", TIME, visible -> visible.event().at()),
+            optional(
+                    "withheld",
+                    JsonType.list(STRING),
+                    "The fields of `event_data` that the caller may not see. Absent if there are none.",
+                    visible -> visible.isWhole() ? Optional.empty() : Optional.of(visible.withheld())),
+            optional(
+                    "needs",
+                    STRING,
+                    "The scope that shows the withheld fields.",
+                    visible -> visible.isWhole()
+                            ? Optional.empty()
+                            : Optional.of(visible.needs().text())));
+
     private static final List<Rule> RULES = List.of(
             // Metadata of a file. Any other field can contain its text, or can confirm a guess of it.
             new Rule(
@@ -72,20 +107,19 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
         return new VisibleEvent(rest, withheld, rule.scopes().getFirst());
     }
 
+    private boolean isWhole() {
+        return withheld.isEmpty();
+    }
+
     /// Writes the fields of the event for a list of events.
     public void write(JsonGenerator out) {
-        EventJson.write(out, event);
-        mark(out);
+        EVENT.writeFields(out, this);
     }
 
     /// Writes the fields of the event for a WebSocket message, after the message type.
     public void message(JsonGenerator out) {
         EventJson.message(out, event);
-        mark(out);
-    }
-
-    private void mark(JsonGenerator out) {
-        if (!withheld.isEmpty()) {
+        if (!isWhole()) {
             out.writeArrayPropertyStart("withheld");
             withheld.forEach(out::writeString);
             out.writeEndArray();

@@ -7,6 +7,7 @@ import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.RequestFailure;
@@ -355,6 +356,16 @@ public final class Exchange {
         return hasBody ? json() : Json.request("{}".getBytes(StandardCharsets.UTF_8));
     }
 
+    /// Reads the body as one JSON object of this type.
+    public <T> T json(ObjectType<T> type) throws IOException {
+        return type.read(json());
+    }
+
+    /// The same; a missing body counts as `{}`.
+    public <T> T optionalJson(ObjectType<T> type) throws IOException {
+        return type.read(optionalJson());
+    }
+
     public static SandboxException unsupportedMediaType(String rule) {
         return new SandboxException(new RequestFailure.UnsupportedMediaType(rule));
     }
@@ -394,6 +405,10 @@ public final class Exchange {
     /// Sends one JSON object.
     public void answer(int status, Consumer<JsonGenerator> fields) throws IOException {
         write(status, JSON, fields);
+    }
+
+    public <T> void answer(int status, ObjectType<T> type, T value) throws IOException {
+        answer(status, out -> type.writeFields(out, value));
     }
 
     public void answer(int status, String contentType, byte[] bytes) throws IOException {

@@ -5,9 +5,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 
-/// One operation of the API: a method, a path template such as `/admin/keys/{key_id}`, the required access and the
-/// handler. A last parameter such as `{path…}` matches the rest of the path, with slashes. Immutable.
-public record Route(String method, String template, Access access, Operation operation) {
+/// One operation of the API: its description and its handler. Immutable.
+public record Route(RouteDescription description, Operation operation) {
     /// Access that a route requires.
     public sealed interface Access {
         Access OPEN = new Open();
@@ -109,30 +108,25 @@ public record Route(String method, String template, Access access, Operation ope
     /// Reports whether the server cancels the guest calls of the request when the client disconnects. Requests that
     /// change the state of a sandbox run to their end, because half a creation or half a snapshot is useless.
     boolean endsWithClient() {
-        return method.equals("GET") || method.equals(ANY) || BREAKABLE.stream().anyMatch(template::endsWith);
+        return method().equals("GET")
+                || method().equals(ANY)
+                || BREAKABLE.stream().anyMatch(template()::endsWith);
     }
 
-    public static Route any(String template, Access access, Operation operation) {
-        return new Route(ANY, template, access, operation);
+    /// Returns a route that is not part of the API, such as a page of the console.
+    public static Route undocumented(String method, String template, Access access, Operation operation) {
+        return new Route(new RouteDescription(method, template, access, "", "", List.of()), operation);
     }
 
-    public static Route get(String template, Access access, Operation operation) {
-        return new Route("GET", template, access, operation);
+    public String method() {
+        return description.method();
     }
 
-    public static Route post(String template, Access access, Operation operation) {
-        return new Route("POST", template, access, operation);
+    public String template() {
+        return description.template();
     }
 
-    public static Route put(String template, Access access, Operation operation) {
-        return new Route("PUT", template, access, operation);
-    }
-
-    public static Route patch(String template, Access access, Operation operation) {
-        return new Route("PATCH", template, access, operation);
-    }
-
-    public static Route delete(String template, Access access, Operation operation) {
-        return new Route("DELETE", template, access, operation);
+    public Access access() {
+        return description.access();
     }
 }

@@ -7,7 +7,7 @@ import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.server.access.SandboxLookup;
-import java.util.OptionalLong;
+import java.util.Optional;
 
 /// Returns the state of the caller's sandbox. Thread-safe.
 public final class GetSandbox {
@@ -18,7 +18,7 @@ public final class GetSandbox {
     }
 
     /// @param files number of files in the workspace; empty if the sandbox does not run
-    public record Result(SandboxInfo sandbox, OptionalLong files) {}
+    public record Result(SandboxInfo sandbox, Optional<Long> files) {}
 
     /// Fails with [dev.vivarium.model.Failure.NoSandboxForThread].
     public Result get(Principal caller, ThreadId thread) {
@@ -27,9 +27,9 @@ public final class GetSandbox {
         return new Result(sandbox.info(), files);
     }
 
-    private static OptionalLong files(Sandbox sandbox) {
+    private static Optional<Long> files(Sandbox sandbox) {
         return sandbox.info().status() == Status.RUNNING
-                ? OptionalLong.of(sandbox.look().list("", ListDepth.ALL, 1).totalFiles())
-                : OptionalLong.empty();
+                ? Optional.of(sandbox.look().list("", ListDepth.ALL, 1).totalFiles())
+                : Optional.empty();
     }
 }

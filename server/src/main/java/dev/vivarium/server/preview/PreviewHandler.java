@@ -1,5 +1,8 @@
 package dev.vivarium.server.preview;
 
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.server.http.Route.Access.OWN;
+
 import dev.vivarium.core.preview.Connection;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -9,6 +12,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
 import dev.vivarium.server.http.Admission;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.settings.PreviewConfig;
 import java.io.IOException;
 import java.time.InstantSource;
@@ -23,6 +27,37 @@ import org.eclipse.jetty.server.Request;
 /// Handler for a port of a sandbox, by path `/sandboxes/{sandbox_id}/ports/{port}/…` or by host
 /// `{port}-{sandbox_id}.{domain}`. Thread-safe.
 public final class PreviewHandler {
+    public static final RouteDescription ADD_SLASH = RouteDescription.any(
+                    "/sandboxes/{sandbox_id}/ports/{port}",
+                    OWN,
+                    "preview%sRoot",
+                    "Redirect to the same port with a trailing slash")
+            .answers(308, "`Location` has the address with a trailing slash.")
+            .fails(400, "The port is invalid, or the length of the request is ambiguous.");
+
+    public static final RouteDescription PREVIEW = RouteDescription.any(
+                    "/sandboxes/{sandbox_id}/ports/{port}/{rest…}",
+                    OWN,
+                    "preview%s",
+                    "Send a request to a program that listens in the sandbox")
+            .text("""
+                    Any method, and upgrades such as WebSocket. The same program is at the host \
+                    `{port}-{sandbox_id}.{preview-domain}`. See the guide on previews.""")
+            .query("viv_token", STRING, """
+                    A capability token. The server exchanges it for a cookie and does not forward it.""")
+            .answers(101, """
+                    The program switched the protocol. The server forwards bytes in both directions.""")
+            .answers(303, """
+                    The server set a cookie for the token. `Location` has the address without the token.""")
+            .fails(400, "The port is invalid, or the length of the request is ambiguous.")
+            .fails(403, "The scope `process` is missing, or a page of another origin used the cookie.")
+            .fails(409, "The sandbox is paused.")
+            .fails(502, "No program listens on the port, or its response is not HTTP.")
+            .fails(503, "The server is shutting down. See `Retry-After`.")
+            .fails(504, "The program did not respond in time.")
+            .otherwise("The response of the program.")
+            .fails(401, 404, 410);
+
     private static final Pattern PORT = Pattern.compile("[1-9][0-9]{0,4}");
     private static final int MAX_PORT = 65_535;
 

@@ -171,7 +171,7 @@ final class EventSocket implements SocketSession {
         try (var memory = socket.memory(caller)) {
             var tree = operations.files().list(new ListFiles.Request(living, path, depth), memory::add);
             memory.add(ViewJson.bytes(tree));
-            send(SocketMessages.message("files", out -> ViewJson.write(out, tree)));
+            send(SocketMessages.message("files", out -> ViewJson.TREE.writeFields(out, tree)));
         }
     }
 
@@ -180,7 +180,7 @@ final class EventSocket implements SocketSession {
         try (var memory = socket.memory(caller)) {
             var request = new ReadTerminal.Request(sandbox, lines);
             var text = operations.terminal().read(request, memory::add);
-            send(SocketMessages.message("terminal", out -> ViewJson.write(out, text)));
+            send(SocketMessages.message("terminal", out -> ViewJson.TERMINAL.writeFields(out, text)));
         }
     }
 

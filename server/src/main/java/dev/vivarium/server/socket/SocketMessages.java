@@ -61,7 +61,7 @@ final class SocketMessages {
     }
 
     static String presence(List<Participant> people) {
-        return message("presence", out -> writePeople(out, people));
+        return message("presence", out -> ShellsHandler.PEOPLE.writeFields(out, people));
     }
 
     /// What a viewer heard, as a message; nothing is said about having left.
@@ -75,18 +75,6 @@ final class SocketMessages {
             case ShellEvent.Gone(Failure failure) -> error(failure);
             case ShellEvent.Left _ -> throw new IllegalArgumentException("whoever left hears nothing");
         };
-    }
-
-    static void writePeople(JsonGenerator out, List<Participant> people) {
-        out.writeArrayPropertyStart("people");
-        for (Participant who : people) {
-            out.writeStartObject();
-            out.writeStringProperty("user_id", who.user().value());
-            out.writeStringProperty("role", role(who.role()));
-            Json.time(out, "since", who.since());
-            out.writeEndObject();
-        }
-        out.writeEndArray();
     }
 
     static String role(Participant.Role role) {

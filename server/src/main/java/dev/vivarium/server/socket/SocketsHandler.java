@@ -1,5 +1,11 @@
 package dev.vivarium.server.socket;
 
+import static dev.vivarium.json.JsonType.INT;
+import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.KEPT_SANDBOX;
+import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.SANDBOX;
+import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.VISIBLE_SANDBOXES;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -7,12 +13,57 @@ import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.Route;
+import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.util.Optional;
 
 /// Handler of the WebSocket routes. Thread-safe.
 public final class SocketsHandler {
+    public static final RouteDescription SHELL = RouteDescription.get(
+                    "/sandboxes/{sandbox_id}/shell",
+                    Route.Access.firstMessage(SANDBOX, Scope.SHELL_RO),
+                    "connectShell",
+                    "Open a shell over WebSocket")
+            .text("""
+                    Authenticate in the first message: `{"type":"auth","token":…}`. docs/reference/shell.md \
+                    describes the messages.""")
+            .answers(101, "The connection is a WebSocket.")
+            .fails(426);
+
+    public static final RouteDescription FEED = RouteDescription.get(
+                    "/api/v1/ws/events",
+                    Route.Access.firstMessage(VISIBLE_SANDBOXES, Scope.SHELL_RO),
+                    "listenToEventsBySocket",
+                    "Follow the events of all sandboxes over WebSocket")
+            .text("""
+                    Authenticate in the first message, `{"type":"auth","token":…}`, in a header, or with `token` \
+                    in the query. An admin receives the events of all sandboxes, a user the events of their own \
+                    sandboxes, a capability token the events of its sandbox. The client may change the filter at \
+                    any time. docs/reference/events.md describes the messages.""")
+            .query("token", STRING, "A key or a token, for clients that cannot send it in a header or a message.")
+            .query("event_types", STRING, "Event types, separated by commas. A type that ends with a dot is a prefix.")
+            .query("entity_types", STRING, "Entity types, separated by commas: `sandbox`, `thread`, `task`, `run`.")
+            .query("entity_ids", STRING, "Ids, separated by commas.")
+            .answers(101, "The connection is a WebSocket.")
+            .fails(400, 426);
+
+    public static final RouteDescription EVENTS = RouteDescription.get(
+                    "/ws/sandboxes/{sandbox_id}",
+                    Route.Access.firstMessage(KEPT_SANDBOX, Scope.SHELL_RO),
+                    "watchSandbox",
+                    "Follow the events of a sandbox over WebSocket")
+            .text("""
+                    Authenticate in the first message, `{"type":"auth","token":…,"after_seq":…}`, in a header, \
+                    or with `token` in the query. The server sends the stored events after `after_seq`, then new \
+                    events. docs/reference/events.md describes the messages.""")
+            .query("token", STRING, "A key or a token, for clients that cannot send it in a header or a message.")
+            .query("after_seq", INT.with("minimum", 0).with("default", 0), "The last event that the caller has.")
+            .query("event_types", STRING, "Event types, separated by commas. A type that ends with a dot is a prefix.")
+            .answers(101, "The connection is a WebSocket.")
+            .fails(400, 426);
+
     private final Sockets sockets;
     private final Callers callers;
     private final Telemetry telemetry;
@@ -32,13 +83,11 @@ public final class SocketsHandler {
 
     /// `GET /sandboxes/{sandbox_id}/shell`.
     public void shell(Exchange exchange) {
-        exchange.allowQuery();
         upgrade(exchange, Optional.empty(), ShellSocket.opener(telemetry, callers));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. A client may also show its key or token in a header or in the query.
     public void events(Exchange exchange) {
-        exchange.allowQuery("token", "after_seq", "event_types");
         var start = new EventSocket.Start(afterSeq(exchange), FeedFilter.of(exchange));
         var opener = EventSocket.opener(sockets.heartbeat(), log, operations, start);
         upgrade(exchange, firstMessage(exchange), opener);
@@ -46,7 +95,6 @@ public final class SocketsHandler {
 
     /// `GET /api/v1/ws/events`. A client may also show its key or token in a header or in the query.
     public void feed(Exchange exchange) {
-        exchange.allowQuery("token", "event_types", "entity_types", "entity_ids");
         var opener = FeedSocket.opener(sockets.heartbeat(), feed, FeedFilter.of(exchange));
         upgrade(exchange, firstMessage(exchange), opener);
     }

@@ -22,7 +22,7 @@ class RateLimitsTest {
         var limits =
                 new RateLimits(Config.of(Settings.read(most, Map.of(), home)).rates());
         var sandbox = SandboxId.random(new Random(1));
-        var route = Route.post("/events", Route.Access.WORKER, exchange -> {});
+        var route = Route.undocumented("POST", "/events", Route.Access.WORKER, exchange -> {});
 
         assertThat(limits.count(sandbox, route).orElseThrow().isAllowed()).isTrue();
         assertThat(limits.weigh(sandbox, route, 100).orElseThrow().remaining()).isEqualTo((50_000L << 20) - 100);
