@@ -82,7 +82,7 @@ abstract class InboxContract {
             say("word " + i, Kind.USER_MESSAGE);
         }
         assertThatThrownBy(() -> say("one more", Kind.USER_MESSAGE))
-                .hasMessageContaining("has not heard 1000 messages");
+                .hasMessageContaining("has not read 1000 messages");
         say("stop", Kind.INTERRUPT);
 
         List<Message> page = inbox.offering(sandbox).next(Duration.ZERO);
