@@ -50,7 +50,7 @@ test('any two moments are compared, and nothing moves while somebody reads', asy
   await expect.poll(() => list.getByText('1 viewed').count()).toBe(0)
 
   await page.getByLabel('From', { exact: true }).selectOption('the start')
-  await page.getByLabel('To', { exact: true }).selectOption('an event by its number…')
+  await page.getByLabel('To', { exact: true }).selectOption('event by number…')
   await page.getByLabel('To the event').fill(String(before))
   await list.getByText('2 files').waitFor()
 })
@@ -109,6 +109,6 @@ test('the timeline leads to the changes of a file', async ({ person, page }) => 
     .getByRole('button', { name: /a\.txt/ })
     .last()
     .click()
-  await timeline.getByRole('link', { name: 'All changes until then' }).click()
+  await timeline.getByRole('link', { name: 'All changes up to this event' }).click()
   await page.getByRole('region', { name: 'Difference' }).getByText('hello').waitFor()
 })

@@ -10,7 +10,7 @@ test('a wrong key is refused in words, the right one opens the fleet, and signin
   // Whether somebody is signed in is asked of the server, which says no in numbers.
   guard.expect(/status of 401/)
   await signIn(page, 'e2b_0000000000000000000000000000000000000000')
-  await page.getByRole('alert').getByText('The server does not know this key.').waitFor()
+  await page.getByRole('alert').getByText('The key is not valid.').waitFor()
 
   await signIn(page, admin.key)
   await page.getByRole('heading', { name: 'Fleet' }).waitFor()

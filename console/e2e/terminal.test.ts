@@ -89,17 +89,14 @@ test('two people in one terminal see each other, and what each of them does', as
   await here.getByText(guest.id).waitFor({ state: 'detached' })
 })
 
-test('a person with shell:ro sees the shell, and the server refuses what they type', async ({
-  person,
-  newPerson,
-}) => {
+test('a person with shell:ro sees the shell, and the server refuses what they type', async ({ person, newPerson }) => {
   const { terminal, thread, id } = await shellOf(person)
   const guest = await newPerson()
   const theirs = await join(person, thread, guest, ['shell:ro', 'fs:ro'])
   await theirs.type('touch forbidden\n')
   await guest.page.getByRole('status').getByText('Not sent:').waitFor({ state: 'attached' })
   await guest.page.getByRole('button', { name: 'Type here' }).click()
-  await guest.page.getByText('You may watch this sandbox, not type in it.').waitFor()
+  await guest.page.getByText('You have read access to this terminal.').waitFor()
   await theirs.type('touch forbidden\n')
   await terminal.run('ls -a; echo listed-$((1 + 1))', 'listed-2')
   await theirs.shows('listed-2')
@@ -222,7 +219,7 @@ test('words are found in what was shown', async ({ person, page }) => {
 test('a paused sandbox is woken by nobody who did not say so', async ({ person, page }) => {
   const { terminal, id } = await shellOf(person)
   await person.api.post(`/sandboxes/${id}/pause`)
-  await page.getByText('nothing runs, and what you type is not sent').waitFor()
+  await page.getByText('The sandbox is paused. The page does not send your input.').waitFor()
   await terminal.type('echo never-sent\n')
   await page.reload()
   await page.getByRole('button', { name: 'Resume and open' }).waitFor()
@@ -240,7 +237,7 @@ test('a terminal is accessible, whatever the theme and the window', async ({ new
     await terminal.run("printf '\\e[31mred\\e[0m \\e[93mbright\\e[0m \\e[40;30mhidden\\e[0m\\n'", 'red bright')
     expect(await axe(person.page)).toEqual([])
     await person.page.getByRole('button', { name: 'Settings of the terminal' }).click()
-    await person.page.getByLabel('For a screen reader').check()
+    await person.page.getByLabel('Screen reader mode').check()
     expect(await axe(person.page)).toEqual([])
     await person.page.keyboard.press('Escape')
     await person.page.getByRole('tab', { name: 'Commands' }).click()

@@ -37,10 +37,7 @@ function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
   }
   return (
     <form className={form.form} onSubmit={submit}>
-      <Field
-        label="For which user"
-        hint="A user need not be there yet: the first key makes them. One may have several."
-      >
+      <Field label="User id" hint="The first key creates the user. A user may have several keys.">
         {(control) => (
           <input
             {...control}
@@ -60,7 +57,7 @@ function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
       )}
       <div className={form.choices}>
         <Button type="submit" look="primary" disabled={isPending || user.trim() === ''}>
-          Issue it
+          Issue the key
         </Button>
       </div>
     </form>

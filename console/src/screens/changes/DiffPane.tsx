@@ -96,7 +96,7 @@ export function DiffPane(props: Props) {
 function Unknown({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   if (error instanceof ApiError && error.slug === 'version-not-kept') {
     return (
-      <Empty title="The log did not keep this text">
+      <Empty title="The log does not have this text">
         <p>{sentence(error)}.</p>
       </Empty>
     )

@@ -109,7 +109,7 @@ function NoFiles() {
 function Paused({ onResume, isBusy }: { onResume: () => void; isBusy: boolean }) {
   return (
     <div className={css.note} role="status">
-      <p>The sandbox is paused, and looking does not wake it. The tab Changes shows what the log knows.</p>
+      <p>The sandbox is paused. Resume it to see its files. The tab Changes shows the files in the log.</p>
       <Button onClick={onResume} disabled={isBusy} title="Resumes every process in it">
         Resume
       </Button>
@@ -120,7 +120,7 @@ function Paused({ onResume, isBusy }: { onResume: () => void; isBusy: boolean })
 function NotThere({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
   if (problem === undefined) return <Skeleton rows={8} label="Loading the files" />
   if (problem instanceof ApiError && problem.status === 403) {
-    return <Empty title="The files are not shown to you">{sentence(problem)}</Empty>
+    return <Empty title="You do not have access to the files">{sentence(problem)}</Empty>
   }
   return <Failure error={problem} onRetry={onRetry} />
 }

@@ -3,7 +3,7 @@ import { Empty } from '~/ui/States'
 
 export function NotFound() {
   return (
-    <Empty isPage title="There is nothing at this address">
+    <Empty isPage title="Page not found">
       <Link to="/console">To the fleet</Link>
     </Empty>
   )
