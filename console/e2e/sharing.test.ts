@@ -44,7 +44,7 @@ test('a guest who may only watch sees the timeline, is given no box, and is out 
   await expect(guest.api.post(`/api/v1/sandboxes/${id}/messages`, { content: 'Let me' })).rejects.toThrow('403')
 
   const connected = page.getByRole('region', { name: 'Connected now' })
-  await connected.getByRole('listitem').filter({ hasText: guest.id }).getByText('follows the timeline').waitFor()
+  await connected.getByRole('listitem').filter({ hasText: guest.id }).getByText('reads the timeline').waitFor()
   await page
     .getByRole('region', { name: 'Recent accesses' })
     .getByRole('listitem')

@@ -14,7 +14,7 @@ const GRACE_MS = 60_000
 export function overdue(sandbox: Known, now: number): string | undefined {
   if (now - Date.parse(sandbox.ends_at) > GRACE_MS) return 'is past its lifetime'
   if (sandbox.state === 'creating' && now - Date.parse(sandbox.created_at) > SLOW_MS)
-    return 'has been starting for long'
+    return 'has been starting for a long time'
   if (now - Date.parse(sandbox.lease_expires_at) > GRACE_MS) return 'is past its lease, because it is in use'
   return undefined
 }

@@ -22,7 +22,7 @@ export function AdminScreen() {
         <p>
           You are signed in as {session.user_id}. The tab Sharing of a sandbox shows the audit log of your own sandbox.
         </p>
-        <Link to="/console">To the fleet</Link>
+        <Link to="/console">Go to the fleet</Link>
       </Empty>
     )
   }

@@ -42,7 +42,7 @@ export function OverduePart() {
       {data && late.length === 0 && (
         <p className={css.fine}>
           <CircleCheck size={16} aria-hidden />
-          None is overdue, {data.length === 1 ? 'one lives' : `${data.length} live`}.
+          None is overdue, {data.length === 1 ? 'one live' : `${data.length} live`}.
         </p>
       )}
       {problem && (

@@ -47,7 +47,7 @@ export function DiffPane(props: Props) {
         <h2 className={css.path} title={change.path}>
           {plain(change.path)}
         </h2>
-        {isOutdated && <span className={css.outdated}>it has changed since</span>}
+        {isOutdated && <span className={css.outdated}>changed since then</span>}
         {change.how !== 'deleted' && (
           <Link
             from="/console/sandboxes/$sandboxId"

@@ -167,7 +167,7 @@ function Content({ file, workspace, isReadOnly }: { file: OpenFile; workspace: W
   if (shown.kind === 'binary') {
     return (
       <>
-        <p className={css.notice}>This is no text. These are its first bytes.</p>
+        <p className={css.notice}>The file is not text. These are its first bytes.</p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys */}
         <pre className={css.hex} tabIndex={0}>
           {shown.lines.join('\n')}

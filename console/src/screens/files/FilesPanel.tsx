@@ -59,9 +59,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
           onGone={(gone) => path !== undefined && (path === gone || path.startsWith(`${gone}/`)) && close()}
         />
         {isPaused && <Paused onResume={() => actions.resume.mutate()} isBusy={actions.resume.isPending} />}
-        {workspace.hasEnded && (
-          <p className={css.note}>The sandbox has ended. These are the files that the log knows of.</p>
-        )}
+        {workspace.hasEnded && <p className={css.note}>The sandbox has ended. These are the files in the log.</p>}
         {tree.isLoaded && tree.problem !== undefined && !isPaused && (
           <p className={css.problem}>{sentence(tree.problem)}</p>
         )}
@@ -86,7 +84,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
         <div className={css.none}>
           <Empty title="No file is open">
             <p>
-              Choose one in the tree, or press <kbd>t</kbd> to find one by its name.
+              Choose one in the tree, or press <kbd>t</kbd> to find a file by name.
             </p>
           </Empty>
         </div>
@@ -101,7 +99,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
 function NoFiles() {
   return (
     <Empty title="No files yet">
-      <p>Whatever is written to the workspace appears here at once. Drop files here to put them there.</p>
+      <p>Files of the workspace appear here. Drop files here to upload them.</p>
     </Empty>
   )
 }

@@ -10,8 +10,8 @@ import type { Bulk } from './use-bulk'
 const LOOKS: Record<Action, { icon: LucideIcon; word: string; effect: string }> = {
   pause: { icon: Pause, word: 'Pause', effect: 'Freezes every process in them. No data is lost.' },
   resume: { icon: Play, word: 'Resume', effect: 'Resumes every process in them.' },
-  interrupt: { icon: Hand, word: 'Interrupt', effect: 'The agents stop what they do now. Files stay.' },
-  end: { icon: Trash2, word: 'End', effect: 'Every process in them ends and their files are removed. Timelines stay.' },
+  interrupt: { icon: Hand, word: 'Interrupt', effect: 'The agents stop their current action. Files stay.' },
+  end: { icon: Trash2, word: 'End', effect: 'All processes end and the server deletes the files. Timelines stay.' },
 }
 
 interface Props {

@@ -34,7 +34,7 @@ export function Frame() {
     useMemo(
       () => [
         { keys: 'Mod+k', does: 'Command palette', run: () => showPalette((before) => !before) },
-        { keys: '?', does: 'Show the keys', run: () => showKeys(true) },
+        { keys: '?', does: 'Show the keyboard shortcuts', run: () => showKeys(true) },
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
         { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },

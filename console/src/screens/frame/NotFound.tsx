@@ -4,7 +4,7 @@ import { Empty } from '~/ui/States'
 export function NotFound() {
   return (
     <Empty isPage title="Page not found">
-      <Link to="/console">To the fleet</Link>
+      <Link to="/console">Go to the fleet</Link>
     </Empty>
   )
 }

@@ -65,7 +65,7 @@ function NothingToDo() {
   const running = useFleet().fleet.rows.filter((row) => row.status === 'running' && row.sandbox.run).length
   return (
     <Empty title="No open questions">
-      <p>{running === 1 ? 'One agent is at work.' : `${running} agents are at work.`}</p>
+      <p>{running === 1 ? 'One agent is running.' : `${running} agents are running.`}</p>
     </Empty>
   )
 }

@@ -60,7 +60,7 @@ function Answer({ review, isRejecting }: { review: Review; isRejecting: boolean 
         <input
           ref={box}
           value={comment}
-          placeholder={isRejecting ? 'Reason. Enter rejects' : 'Comment (optional)'}
+          placeholder={isRejecting ? 'Reason (Enter rejects)' : 'Comment (optional)'}
           aria-label={isRejecting ? 'Reason' : 'Comment'}
           onChange={(event) => setComment(event.target.value)}
         />
@@ -116,5 +116,5 @@ function since(ms: number): string {
 
 function Deadline({ at }: { at: string }) {
   const left = Date.parse(at) - useNow()
-  return <span className={css.deadline}>{left > 0 ? `${span(left)} left` : 'out of time'}</span>
+  return <span className={css.deadline}>{left > 0 ? `${span(left)} left` : 'expired'}</span>
 }

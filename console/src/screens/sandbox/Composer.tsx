@@ -46,7 +46,7 @@ export function Composer({ sandbox, state, actions }: Props) {
 
   if (sandbox.run === undefined) return null
   if (!may('process'))
-    return <p className={css.over}>You may watch here. To speak to the agent you need the scope process.</p>
+    return <p className={css.over}>You have read access. To message the agent, you need the scope process.</p>
   if (!SPEAKABLE.has(sandbox.status)) return <Over sandboxId={sandbox.sandbox_id} />
   return (
     <form className={css.composer} onSubmit={(event) => event.preventDefault()}>

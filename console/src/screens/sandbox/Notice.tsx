@@ -28,7 +28,7 @@ export function Notice({ story, at, isHidden, isNarrow, onLoad, onShow, onLive }
   if (isHidden && at !== undefined) {
     return (
       <p className={css.notice} role="status">
-        Event {whole(at)} is not among what is shown. <Act onClick={onShow}>Show all</Act>
+        Event {whole(at)} is hidden by the filter. <Act onClick={onShow}>Show all</Act>
       </p>
     )
   }

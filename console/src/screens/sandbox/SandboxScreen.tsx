@@ -71,7 +71,7 @@ function Shut() {
   return (
     <Empty title="You no longer have access to this sandbox">
       <p role="alert">The owner removed or changed your membership, or the sandbox was deleted.</p>
-      <Link to="/console">To the fleet</Link>
+      <Link to="/console">Go to the fleet</Link>
     </Empty>
   )
 }

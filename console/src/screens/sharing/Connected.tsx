@@ -9,7 +9,7 @@ import { useConnections } from './use-sharing'
 type Connection = components['schemas']['Connections']['connections'][number]
 
 const WAYS: Readonly<Record<Connection['way'], { icon: LucideIcon; words: string }>> = {
-  events: { icon: Activity, words: 'follows the timeline' },
+  events: { icon: Activity, words: 'reads the timeline' },
   watch: { icon: Eye, words: 'watches a terminal' },
   type: { icon: Keyboard, words: 'is in a terminal' },
 }

@@ -113,7 +113,7 @@ export function ForkDialog({ snapshot, taken, actions, onClose }: ForkProps) {
   return (
     <Dialog title={`Fork ${plain(titleOf(snapshot))}`} onClose={onClose}>
       <form className={form.form} onSubmit={submit}>
-        <p>Another thread gets a sandbox of its own with these files. Neither sees what the other writes.</p>
+        <p>Another thread gets its own sandbox with these files. Neither sandbox sees the changes of the other.</p>
         <Field label="Thread" hint="A thread without a sandbox.">
           {(control) => (
             <input

@@ -5,7 +5,7 @@ import css from './SpawnScreen.module.css'
 const CHOICES: readonly { value: Runtime; icon: typeof Bot; name: string; about: string }[] = [
   { value: 'claude', icon: Sparkles, name: 'Claude', about: 'Claude agent with a task' },
   { value: 'openhands', icon: Bot, name: 'OpenHands', about: 'OpenHands agent with a task' },
-  { value: 'command', icon: SquareTerminal, name: 'Command', about: 'A program of your own' },
+  { value: 'command', icon: SquareTerminal, name: 'Command', about: 'Your own program' },
   { value: 'none', icon: Box, name: 'Plain sandbox', about: 'No agent: a terminal and files' },
 ]
 

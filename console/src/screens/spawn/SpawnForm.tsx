@@ -158,7 +158,7 @@ function Network(props: Props) {
         name="egress"
         label="Allowed hosts (optional)"
         rows={2}
-        placeholder="pypi.org files.pythonhosted.org *.github.com"
+        placeholder="packages.example.com *.example.org"
         hint={
           all.length === 0
             ? 'A sandbox has no network, and reaches models through the server. Separate hosts with spaces.'

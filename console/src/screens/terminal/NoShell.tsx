@@ -63,7 +63,7 @@ export function Ended({ onCommands }: { onCommands: () => void }) {
   return (
     <Empty title="The sandbox and its shells have ended">
       <p>The log has their output.</p>
-      <Button onClick={onCommands}>See its commands</Button>
+      <Button onClick={onCommands}>Show its commands</Button>
     </Empty>
   )
 }

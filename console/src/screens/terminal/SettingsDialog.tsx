@@ -50,7 +50,7 @@ export function SettingsDialog({ shells, id, onClose }: { shells: Shells; id: st
           />
           <span>
             Screen reader mode
-            <small>Keeps what is shown as text that can be read out. Slower when there is much of it.</small>
+            <small>Renders the output as text for screen readers. Large output is slower.</small>
           </span>
         </label>
         <dl className={css.keys}>
