@@ -26,7 +26,7 @@ final class CatCommand implements Callable<Integer> {
             index = "0..*",
             arity = "1..*",
             paramLabel = "THREAD:PATH",
-            description = "The files, one after the other.")
+            description = "Files to print, in this order.")
     private List<String> files = List.of();
 
     CatCommand(Terminal terminal) {

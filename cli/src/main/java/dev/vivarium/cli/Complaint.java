@@ -19,12 +19,12 @@ record Complaint(String code, String message, Optional<String> hint, boolean ret
     private static String sentence(Failure failure) {
         return failure instanceof Failure.NoSuchSandbox(String name, Optional<End> end)
                 ? end.map(how -> "sandbox " + name + " ended at " + how.at() + ": " + how.sentence())
-                        .orElse("there is no sandbox '" + name + "', and no thread of that name that has one")
+                        .orElse("there is no sandbox '" + name + "', and no thread of that name with a sandbox")
                 : failure.sentence();
     }
 
     static Complaint usage(String message, String command) {
-        return new Complaint("usage", message, Optional.of(command + " --help shows how"), false);
+        return new Complaint("usage", message, Optional.of(command + " --help shows the usage"), false);
     }
 
     static Complaint plain(String code, String message) {

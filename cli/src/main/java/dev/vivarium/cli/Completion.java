@@ -36,8 +36,8 @@ record Completion(Map<String, List<Word>> words) {
     private static final List<Word> SERVERS = List.of(
             new Word("serve", "Start a server."),
             new Word("image", "Prepare root file systems."),
-            new Word("demo", "Show a whole run, without a key or a network."),
-            new Word("purge", "Remove everything a server keeps."));
+            new Word("demo", "Show a complete run, without a key or a network."),
+            new Word("purge", "Remove all sandboxes of a server."));
 
     static Completion of(CommandLine root) {
         var words = new TreeMap<String, List<Word>>();

@@ -22,12 +22,12 @@ import picocli.CommandLine.Parameters;
 /// Copies one file into a thread's sandbox or out of it.
 @Command(
         name = "cp",
-        description = "Copy a file into a thread's sandbox, or out of it.",
+        description = "Copy a file to or from the sandbox of a thread.",
         footer = {
             "",
-            "THREAD:PATH is in the sandbox, anything else is here; - is standard input or output.",
+            "THREAD:PATH is in the sandbox, other paths are local; - is standard input or output.",
             "  viv cp data.csv t1:            viv cp t1:result.json .            viv cp t1:log.txt -",
-            "For whole directories there is viv sync."
+            "For directories, use viv sync."
         })
 final class CpCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -56,7 +56,7 @@ final class CpCommand implements Callable<Integer> {
                 case Place.Inside source when to instanceof Place.Here target -> download(source, target);
                 default ->
                     throw new SandboxException(
-                            new Failure.InvalidRequest("cp", "needs exactly one side of the form THREAD:PATH"));
+                            new Failure.InvalidRequest("cp", "needs exactly one argument of the form THREAD:PATH"));
             }
             return 0;
         } catch (IOException e) {

@@ -22,6 +22,6 @@ final class KeysCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "say what to do: issue, list or revoke");
+        throw new ParameterException(spec.commandLine(), "a subcommand is missing: issue, list or revoke");
     }
 }

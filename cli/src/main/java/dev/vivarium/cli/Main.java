@@ -20,12 +20,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Main {
     /// For those who type `viv` to see what it is.
     private static final List<String> FIRST_STEPS = List.of(
-            "  viv demo                          shows a whole run of an agent, without a key or a network",
-            "  viv serve                         starts a server here",
-            "  viv exec my-thread -- uname -a    runs something in a thread's sandbox, which is made if need be",
-            "  viv shell my-thread               opens a terminal in it",
-            "  viv sync my-thread DIR --watch    keeps a directory and its workspace alike",
-            "  viv doctor                        checks the way to the server, the key and this machine");
+            "  viv demo                          show a complete run of an agent, without a key or a network",
+            "  viv serve                         start a server",
+            "  viv exec my-thread -- uname -a    run a command in the sandbox of a thread",
+            "  viv shell my-thread               open a terminal in it",
+            "  viv sync my-thread DIR --watch    synchronize a directory with its workspace",
+            "  viv doctor                        check the connection to the server, the key and this machine");
 
     private final Terminal terminal;
 
@@ -93,8 +93,7 @@ public final class Main {
                 return ExitCode.INTERRUPTED;
             }
             default -> {
-                Complaint.plain("bug", "this should not have happened: " + failure)
-                        .print(terminal, output);
+                Complaint.plain("bug", "internal error: " + failure).print(terminal, output);
                 if (terminal.env().containsKey("VIV_DEBUG")) {
                     failure.printStackTrace(terminal.err());
                 }

@@ -18,13 +18,13 @@ final class OutputOptions {
         }
     }
 
-    @Option(names = "--json", description = "Print JSON, one object a line; errors too, on standard error.")
+    @Option(names = "--json", description = "Print JSON, one object per line, also for errors on standard error.")
     private boolean json;
 
     @Option(
             names = "--color",
             paramLabel = "WHEN",
-            description = "auto, always or never; auto heeds NO_COLOR, CLICOLOR_FORCE and TERM.")
+            description = "auto, always or never; auto respects NO_COLOR, CLICOLOR_FORCE and TERM.")
     private Colour colour = Colour.AUTO;
 
     @Option(

@@ -58,8 +58,7 @@ record Profiles(Path file, String chosen, Map<String, Map<String, String>> secti
                 throw wrong(
                         file,
                         i + 1,
-                        "is not understood; write [profile.NAME] and below it server, key, key-file or"
-                                + " user = \"…\"");
+                        "is invalid; write [profile.NAME] and below it server, key, key-file or" + " user = \"…\"");
             }
         }
         return new Profiles(file, chosen, sections);
@@ -101,8 +100,8 @@ record Profiles(Path file, String chosen, Map<String, Map<String, String>> secti
             Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(file);
             if (permissions.contains(PosixFilePermission.GROUP_READ)
                     || permissions.contains(PosixFilePermission.OTHERS_READ)) {
-                throw new SandboxException(
-                        new Failure.NotAuthenticated(file + " holds a key and others can read it; chmod 600 " + file));
+                throw new SandboxException(new Failure.NotAuthenticated(
+                        file + " has a key and other users can read it; chmod 600 " + file));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

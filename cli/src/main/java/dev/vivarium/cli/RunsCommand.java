@@ -25,7 +25,7 @@ final class RunsCommand implements Callable<Integer> {
     @Option(
             names = "--status",
             paramLabel = "STATUS",
-            description = "running, paused, completed, failed or terminated; also those whose sandbox has ended.")
+            description = "running, paused, completed, failed or terminated; includes ended sandboxes.")
     private @Nullable String status;
 
     @Option(

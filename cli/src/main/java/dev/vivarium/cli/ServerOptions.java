@@ -31,24 +31,24 @@ final class ServerOptions {
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "The server (VIV_SERVER; else the profile's; else " + DEFAULT_SERVER + ").")
+            description = "Server (default: VIV_SERVER, the profile, or " + DEFAULT_SERVER + ").")
     private @Nullable String server;
 
     @Option(
             names = "--profile",
             paramLabel = "NAME",
-            description = "A profile of ~/.config/viv/config.toml (VIV_PROFILE; else the one the file chooses).")
+            description = "Profile of ~/.config/viv/config.toml (default: VIV_PROFILE or the profile in the file).")
     private @Nullable String profile;
 
     @Option(
             names = "--user",
             paramLabel = "USER",
-            description = "Whose thread it is, if it is new (VIV_USER; else the profile's; else the key's own user).")
+            description = "Owner of a new thread (default: VIV_USER, the profile, or the user of the key).")
     private @Nullable String user;
 
     @Option(
             names = "--key-stdin",
-            description = "Read the API key from the first line of standard input (else VIV_API_KEY, the profile's, or"
+            description = "Read the API key from standard input (default: VIV_API_KEY, the profile, or"
                     + " $VIV_HOME/credentials for a server on this machine).")
     private boolean keyFromInput;
 
@@ -81,8 +81,8 @@ final class ServerOptions {
     TokenCache tokens(Account account, Terminal terminal) {
         String holder = account.profile() + "\n" + account.requireKey();
         var directory = Directories.state(terminal.env()).resolve("passes");
-        Consumer<String> replaced = thread ->
-                terminal.note("the sandbox of " + thread + " had ended; this is a new one, without its files");
+        Consumer<String> replaced =
+                thread -> terminal.note("the sandbox of " + thread + " had ended; this is a new one without its files");
         return new TokenCache(client(account), directory, holder, account.user(), replaced, InstantSource.system());
     }
 
@@ -152,6 +152,6 @@ final class ServerOptions {
 
     private static String missingKey(Map<String, String> env) {
         return "no API key: VIV_API_KEY is not set, " + Profiles.file(env) + " has none for this server, and "
-                + credentials(env) + " is not for it, not there or not readable";
+                + credentials(env) + " does not apply, is missing or is not readable";
     }
 }

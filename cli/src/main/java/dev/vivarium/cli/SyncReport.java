@@ -50,7 +50,7 @@ final class SyncReport implements Consumer<News> {
             }
             case News.Conflict(String path, String copy) -> {
                 conflicts++;
-                once("conflict", path, "theirs is in " + copy);
+                once("conflict", path, "the remote version is in " + copy);
             }
             case News.Skipped(String path, String why) -> once("skipped", path, why);
             case News.Failed(String path, String why) -> {

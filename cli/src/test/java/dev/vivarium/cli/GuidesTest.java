@@ -27,9 +27,8 @@ class GuidesTest {
     private static final Path DOCS = Path.of("..", "docs");
 
     /// A setup comment, or a fenced block with its language and the comment before it.
-    private static final Pattern PART = Pattern.compile(
-            "(?ms)^<!-- setup: (?<setup>.*?) -->$"
-                    + "|(?:^ *<!-- not run: (?<reason>[^\n]+) -->\\n\\n)?^ *```(?<language>\\w*)\\n(?<code>.*?)^ *```$");
+    private static final Pattern PART = Pattern.compile("(?ms)^<!-- setup: (?<setup>.*?) -->$"
+            + "|(?:^ *<!-- not run: (?<reason>[^\n]+) -->\\n\\n)?^ *```(?<language>\\w*)\\n(?<code>.*?)^ *```$");
 
     private static final Pattern COMMAND = Pattern.compile("(?m)^ *(?:bin/viv|viv|curl|make|git|sudo) ");
 

@@ -64,7 +64,9 @@ class ErrorPageTest {
         var record = Pattern.compile("((?: {4}/// .*\n)+) {4}record " + name(failure) + "\\(");
         try {
             var found = record.matcher(Files.readString(file));
-            assertThat(found.find()).as("%s has a documentation comment", name(failure)).isTrue();
+            assertThat(found.find())
+                    .as("%s has a documentation comment", name(failure))
+                    .isTrue();
             return Arrays.stream(found.group(1).split("\n"))
                     .map(line -> line.strip().substring("/// ".length()))
                     .collect(Collectors.joining(" "));

@@ -34,8 +34,7 @@ public sealed interface RunFailure extends Failure {
     record NoTranscript(SandboxId id) implements RunFailure {
         @Override
         public String sentence() {
-            return "the run in sandbox " + id
-                    + " has no stored transcript; start the new run without resume_from";
+            return "the run in sandbox " + id + " has no stored transcript; start the new run without resume_from";
         }
     }
 

@@ -100,7 +100,7 @@ public final class Folder implements Side {
         } catch (NoSuchFileException _) {
             // Gone since; the next round sees it.
         } catch (Changed _) {
-            skipped.put(name, "keeps changing; it is taken when it holds still");
+            skipped.put(name, "changes during each read; viv retries when no program writes to it");
         }
     }
 

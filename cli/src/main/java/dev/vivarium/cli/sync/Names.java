@@ -43,14 +43,14 @@ public final class Names {
             return Optional.of("is not a relative path");
         }
         if (path.chars().anyMatch(c -> Character.isISOControl(c) || c == '\\' || c == '\uFFFD')) {
-            return Optional.of("holds a character that names should not have");
+            return Optional.of("has a character that is not allowed in names");
         }
         for (String segment : path.split("/", -1)) {
             if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {
-                return Optional.of("leaves the directory or goes in circles");
+                return Optional.of("leaves the directory or has an empty part");
             }
             if (segment.length() > MAX_SEGMENT || RESERVED.contains(segment.toLowerCase(Locale.ROOT))) {
-                return Optional.of("has a part that not every system can name");
+                return Optional.of("has a part that some systems do not support");
             }
         }
         return Optional.empty();

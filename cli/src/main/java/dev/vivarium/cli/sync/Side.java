@@ -40,7 +40,7 @@ public interface Side {
         private static final long serialVersionUID = 1L;
 
         public Replaced() {
-            super("the sandbox is another one than before");
+            super("the sandbox has been replaced");
         }
     }
 }

@@ -121,11 +121,12 @@ public final class Sync {
                 return;
             } catch (Torn _) {
                 if (i == TRIES) {
-                    told.accept(new News.Skipped(change.path(), "keeps changing; it is taken when it holds still"));
+                    told.accept(new News.Skipped(
+                            change.path(), "changes during each read; viv retries when no program writes to it"));
                     return;
                 }
             } catch (Side.Changed _) {
-                told.accept(new News.Skipped(change.path(), "changed in the meantime; the next round looks again"));
+                told.accept(new News.Skipped(change.path(), "changed in the meantime; the next round handles it"));
                 return;
             } catch (IOException e) {
                 told.accept(new News.Failed(change.path(), String.valueOf(e.getMessage())));

@@ -250,7 +250,7 @@ public final class ShellClient {
             socket.send(out -> out.writeStringProperty("type", "ping"));
         }
         if (socket.silence().compareTo(DEAD) > 0) {
-            socket.abort("nothing was heard for " + DEAD.toSeconds() + " s");
+            socket.abort("no data for " + DEAD.toSeconds() + " s");
         }
     }
 
@@ -287,7 +287,7 @@ public final class ShellClient {
 
     /// Waits before the next try, and watches for a person who has had enough.
     private Order pause(Duration wait) {
-        screen.status("connection lost; trying again in " + Math.max(1, wait.toSeconds()) + " s (~. to quit)");
+        screen.status("connection lost; reconnecting in " + Math.max(1, wait.toSeconds()) + " s (~. to quit)");
         long until = System.nanoTime() + wait.toNanos();
         while (System.nanoTime() < until) {
             if (next(TICK) instanceof Event.Ordered(Order order) && order != Order.HELP) {
@@ -326,7 +326,7 @@ public final class ShellClient {
     private void help() {
         screen.say(
                 "At the beginning of a line:",
-                "  ~.  end the shell and leave        ~d  leave, and let it go on",
+                "  ~.  end the shell and exit         ~d  detach; the shell continues",
                 "  ~~  a tilde                        ~?  this");
     }
 
@@ -340,7 +340,7 @@ public final class ShellClient {
                 case "auth_ok" -> entered(message);
                 case "stdout" -> screen.show(message.string("data"));
                 case "exit" -> events.offer(new Event.Ended((int) message.integer("code")));
-                case "missed" -> screen.status("some output was lost: this terminal is too slow for it");
+                case "missed" -> screen.status("some output was lost, because this terminal is too slow");
                 case "error" -> complained(message.string("code"), message.string("message"));
                 case "presence" -> screen.title(People.names(Participant.readAll(message)));
                 default -> {
@@ -360,7 +360,7 @@ public final class ShellClient {
             session = Optional.of(message.string("session_id"));
             watching = message.string("role").equals("watcher");
             if (watching && !wishes.observe()) {
-                screen.status("you may only watch this shell (~. to leave)");
+                screen.status("you have read access to this shell (~. to leave)");
             }
             events.offer(new Event.Entered());
         }

@@ -81,8 +81,7 @@ abstract class InboxContract {
         for (int i = 0; i < 1000; i++) {
             say("word " + i, Kind.USER_MESSAGE);
         }
-        assertThatThrownBy(() -> say("one more", Kind.USER_MESSAGE))
-                .hasMessageContaining("has not read 1000 messages");
+        assertThatThrownBy(() -> say("one more", Kind.USER_MESSAGE)).hasMessageContaining("has not read 1000 messages");
         say("stop", Kind.INTERRUPT);
 
         List<Message> page = inbox.offering(sandbox).next(Duration.ZERO);

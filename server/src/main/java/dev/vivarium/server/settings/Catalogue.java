@@ -26,8 +26,8 @@ public final class Catalogue {
 
     static final Setting<String> HOST =
             Setting.text("host", "", "127.0.0.1", "Listen address; `0.0.0.0` for all interfaces.");
-    static final Setting<Integer> PORT = Setting.integer(
-            "port", "PORT", 8000, new Range(0, 65_535), "Listen port; 0 for a free port.");
+    static final Setting<Integer> PORT =
+            Setting.integer("port", "PORT", 8000, new Range(0, 65_535), "Listen port; 0 for a free port.");
     static final Setting<Optional<Path>> HOME =
             Setting.path("home", "Data directory of the server; `~/.vivarium` by default.");
     static final Setting<Optional<Path>> CONFIG = Setting.path(
@@ -35,8 +35,8 @@ public final class Catalogue {
     static final Setting<Optional<PostgresAddress>> STORE = Setting.postgres(
             "store",
             "PostgreSQL database, `postgresql://user:password@host:5432/vivarium`; SQLite in `home` by default.");
-    static final Setting<Optional<String>> API_KEY =
-            Setting.text("api-key", "", "API key of the admin; by default, the first start writes one to `home/credentials`.");
+    static final Setting<Optional<String>> API_KEY = Setting.text(
+            "api-key", "", "API key of the admin; by default, the first start writes one to `home/credentials`.");
 
     static final Setting<Optional<URI>> PUBLIC_URL = Setting.url(
             "public-url",
@@ -101,8 +101,8 @@ public final class Catalogue {
             10_240,
             new Range(1, MANY),
             "Maximum size of all transcripts; the server deletes the oldest first.");
-    static final Setting<Integer> POOL_SIZE =
-            Setting.integer("pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "Number of started sandboxes in the warm pool.");
+    static final Setting<Integer> POOL_SIZE = Setting.integer(
+            "pool-size", "POOL_SIZE", 10, new Range(0, 10_000), "Number of started sandboxes in the warm pool.");
     static final Setting<Integer> MAX_SANDBOXES =
             Setting.integer("max-sandboxes", "", 200, new Range(1, MANY), "Maximum number of sandboxes in use.");
     static final Setting<Duration> SESSION_TIMEOUT = Setting.time(
@@ -120,12 +120,7 @@ public final class Catalogue {
             new Range(0.01, 525_600),
             "Maximum `timeout_minutes` of a request.");
     static final Setting<Duration> MAX_LIFETIME = Setting.time(
-            "max-lifetime-hours",
-            "",
-            24,
-            HOUR,
-            new Range(0.001, 87_600),
-            "Maximum lifetime of a sandbox.");
+            "max-lifetime-hours", "", 24, HOUR, new Range(0.001, 87_600), "Maximum lifetime of a sandbox.");
     static final Setting<Duration> ORPHAN_GRACE = Setting.time(
             "orphan-grace",
             "",
@@ -141,23 +136,23 @@ public final class Catalogue {
             new Range(0, 36_500),
             "Retention of disks and snapshots in `home/orphans`, which have no row in the store.");
     static final Setting<Integer> MAX_COMMANDS = Setting.integer(
-            "max-commands-per-sandbox", "", 64, new Range(1, 10_000), "Maximum number of concurrent commands in one sandbox.");
+            "max-commands-per-sandbox",
+            "",
+            64,
+            new Range(1, 10_000),
+            "Maximum number of concurrent commands in one sandbox.");
     static final Setting<Long> MAX_BYTES_IN_FLIGHT = Setting.megabytes(
             "max-bytes-in-flight-mb",
             "",
             0,
             new Range(0, MANY),
             "Maximum memory of unfinished requests; 0 for a quarter of the heap.");
-    static final Setting<Long> MEMORY = Setting.megabytes(
-            "memory-mb", "", 1024, new Range(16, MANY), "Default and maximum memory of a sandbox.");
-    static final Setting<Double> CPUS = Setting.number(
-            "cpus", 2, new Range(0.05, 1024), "Default and maximum number of processors of a sandbox.");
+    static final Setting<Long> MEMORY =
+            Setting.megabytes("memory-mb", "", 1024, new Range(16, MANY), "Default and maximum memory of a sandbox.");
+    static final Setting<Double> CPUS =
+            Setting.number("cpus", 2, new Range(0.05, 1024), "Default and maximum number of processors of a sandbox.");
     static final Setting<Integer> PROCESSES = Setting.integer(
-            "processes",
-            "",
-            512,
-            new Range(16, MANY),
-            "Default and maximum number of processes of a sandbox.");
+            "processes", "", 512, new Range(16, MANY), "Default and maximum number of processes of a sandbox.");
     static final Setting<Long> DISK =
             Setting.megabytes("disk-mb", "", 1024, new Range(16, MANY), "Disk size of a sandbox.");
 
@@ -194,14 +189,10 @@ public final class Catalogue {
             "allowed-commands",
             "Commands of the mode `allowlist`, one per line, instead of the built-in list. An empty list allows no command.");
     static final Setting<Optional<List<String>>> DENIED_PATTERNS = Setting.lines(
-            "denied-patterns", "Regular expressions that refuse a matching command, one per line, instead of the built-in list.");
+            "denied-patterns",
+            "Regular expressions that refuse a matching command, one per line, instead of the built-in list.");
     static final Setting<Duration> MAX_COMMAND_TIMEOUT = Setting.time(
-            "max-command-timeout-seconds",
-            "",
-            3600,
-            SECOND,
-            new Range(1, 604_800),
-            "Maximum `timeout` of a command.");
+            "max-command-timeout-seconds", "", 3600, SECOND, new Range(1, 604_800), "Maximum `timeout` of a command.");
 
     static final Setting<String> PREVIEW_DOMAIN = Setting.text(
             "preview-domain",
@@ -209,12 +200,7 @@ public final class Catalogue {
             "localhost",
             "Domain of previews: port 3000 of a sandbox is at `3000-SANDBOX.DOMAIN`.");
     static final Setting<Duration> PREVIEW_IDLE = Setting.time(
-            "preview-idle-seconds",
-            "",
-            300,
-            SECOND,
-            new Range(1, 86_400),
-            "Idle timeout of a preview connection.");
+            "preview-idle-seconds", "", 300, SECOND, new Range(1, 86_400), "Idle timeout of a preview connection.");
     static final Setting<Boolean> WAKE_ON_TRAFFIC = Setting.choice(
             "wake-on-traffic",
             "on",
@@ -222,18 +208,17 @@ public final class Catalogue {
             "on"::equals,
             "Whether a request to a paused sandbox or its preview resumes the sandbox; if `off`, the server refuses it.");
 
-    static final Setting<Optional<List<String>>> EGRESS_DEFAULT = Setting.lines(
-            "egress-default",
-            "Default egress list of a sandbox; see `docs/guides/egress.md`.");
+    static final Setting<Optional<List<String>>> EGRESS_DEFAULT =
+            Setting.lines("egress-default", "Default egress list of a sandbox; see `docs/guides/egress.md`.");
     static final Setting<Optional<List<String>>> EGRESS_MOST =
             Setting.lines("egress-most", "*:*", "Maximum egress list of a request; `-` for none.");
-    static final Setting<Optional<List<String>>> EGRESS_PRIVATE = Setting.lines(
-            "egress-private", "Private addresses that sandboxes may connect to, such as `10.1.2.0/24`.");
+    static final Setting<Optional<List<String>>> EGRESS_PRIVATE =
+            Setting.lines("egress-private", "Private addresses that sandboxes may connect to, such as `10.1.2.0/24`.");
     static final Setting<Optional<Path>> EGRESS_CREDENTIALS = Setting.path(
             "egress-credentials",
             "File with headers that the proxy adds to requests for some hosts; only the server may read it.");
-    static final Setting<Optional<Path>> EGRESS_CA = Setting.path(
-            "egress-ca", "PEM file with additional certificate authorities for hosts with credentials.");
+    static final Setting<Optional<Path>> EGRESS_CA =
+            Setting.path("egress-ca", "PEM file with additional certificate authorities for hosts with credentials.");
     static final Setting<Integer> EGRESS_CONNECTIONS = Setting.integer(
             "egress-connections",
             "",
@@ -245,14 +230,12 @@ public final class Catalogue {
             "model-url",
             "https://api.anthropic.com",
             "Upstream for requests of the Anthropic API; see `docs/guides/model-gateway.md`.");
-    static final Setting<Optional<String>> MODEL_KEY = Setting.text(
-            "model-key", "ANTHROPIC_API_KEY", "API key for `model-url`. It does not enter a sandbox.");
+    static final Setting<Optional<String>> MODEL_KEY =
+            Setting.text("model-key", "ANTHROPIC_API_KEY", "API key for `model-url`. It does not enter a sandbox.");
     static final Setting<Optional<Path>> MODEL_KEY_FILE =
             Setting.path("model-key-file", "File with `model-key`; only the server may read it.");
     static final Setting<URI> OPENAI_URL = Setting.url(
-            "openai-url",
-            "https://api.openai.com",
-            "Upstream for requests of the OpenAI API, or of a compatible one.");
+            "openai-url", "https://api.openai.com", "Upstream for requests of the OpenAI API, or of a compatible one.");
     static final Setting<Optional<String>> OPENAI_KEY =
             Setting.text("openai-key", "OPENAI_API_KEY", "API key for `openai-url`. It does not enter a sandbox.");
     static final Setting<Optional<Path>> OPENAI_KEY_FILE =
@@ -266,19 +249,9 @@ public final class Catalogue {
     /// The default is well above the keep-alive interval of streams. Otherwise, the server would close idle
     /// streams.
     static final Setting<Duration> IDLE_CONNECTION = Setting.time(
-            "idle-connection-seconds",
-            "",
-            60,
-            SECOND,
-            new Range(10, 3600),
-            "Idle timeout of a connection.");
+            "idle-connection-seconds", "", 60, SECOND, new Range(10, 3600), "Idle timeout of a connection.");
     static final Setting<Duration> STOP_GRACE = Setting.time(
-            "stop-grace-seconds",
-            "",
-            30,
-            SECOND,
-            new Range(0, 3600),
-            "Time that running requests have after SIGTERM.");
+            "stop-grace-seconds", "", 30, SECOND, new Range(0, 3600), "Time that running requests have after SIGTERM.");
     static final Setting<LogConfig.Format> LOG_FORMAT = Setting.choice(
             "log-format",
             "text",
@@ -309,17 +282,13 @@ public final class Catalogue {
     static final Setting<Integer> RATE_EVENTS = rate("rate-events", 100, "Event requests of a worker");
     /// The maximum is one byte per nanosecond, the limit of the token bucket.
     static final Setting<Integer> RATE_EVENT_MB = Setting.integer(
-            "rate-event-mb",
-            "",
-            20,
-            new Range(1, 50_000),
-            "Events of a worker per minute, in MB; at most 50000.");
+            "rate-event-mb", "", 20, new Range(1, 50_000), "Events of a worker per minute, in MB; at most 50000.");
     static final Setting<Integer> RATE_HEARTBEATS = rate("rate-heartbeats", 10, "Heartbeats of a worker");
     static final Setting<Integer> RATE_MESSAGES = rate("rate-messages", 30, "Message polls of a worker");
     static final Setting<Integer> RATE_MODELS = rate("rate-models", 300, "Model requests of an agent");
     static final Setting<Integer> RATE_OTHERS = rate("rate-others", 60, "Other requests of a worker");
-    static final Setting<Optional<String>> REDIS_HOST = Setting.text(
-            "redis-host", "REDIS_HOST", "Reserved: this version runs on one machine and logs a warning.");
+    static final Setting<Optional<String>> REDIS_HOST =
+            Setting.text("redis-host", "REDIS_HOST", "Reserved: this version runs on one machine and logs a warning.");
     static final Setting<Integer> REDIS_PORT =
             Setting.integer("redis-port", "REDIS_PORT", 6379, new Range(1, 65_535), "Reserved, like `redis-host`.");
 
