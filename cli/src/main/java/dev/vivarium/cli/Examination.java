@@ -15,9 +15,9 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// The checks of `viv doctor`, in the order in which one depends on another. Confined to one worker.
+/// Checks of `viv doctor`, in order of dependency. Confined to one thread.
 final class Examination {
-    /// Tokens live for minutes, so that a clock that is off by more than this will be noticed.
+    /// Maximum difference of the clocks. Tokens expire after minutes, so a larger difference causes failures.
     private static final int UNAUTHORIZED = 401;
     private static final Duration TOLERATED_SKEW = Duration.ofSeconds(30);
 
@@ -32,7 +32,7 @@ final class Examination {
         this.account = account;
     }
 
-    /// How bad it is.
+    /// Severity of a finding.
     enum Verdict {
         OK("\u001b[32m"),
         WARN("\u001b[33m"),
@@ -54,7 +54,7 @@ final class Examination {
         }
     }
 
-    /// One thing that was looked at.
+    /// Result of one check.
     record Finding(String check, Verdict verdict, String found, String remedy) {}
 
     boolean hasFailed() {
@@ -98,7 +98,7 @@ final class Examination {
         }
     }
 
-    /// The server tells whole seconds.
+    /// The header of the server has whole seconds.
     private void clock(Duration skew) {
         if (skew.abs().compareTo(TOLERATED_SKEW) > 0) {
             warn(
@@ -170,7 +170,7 @@ final class Examination {
         }
     }
 
-    /// The JVM passes over a cache that does not fit without a word, so another one is told to insist on it.
+    /// Starts another JVM that requires the cache, because a JVM ignores an unsuitable cache without a message.
     private void startUp() {
         String cache = System.getProperty("viv.aot", "");
         if (cache.isEmpty()) {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// What an agent has asked people, and their answers.
+/// `viv review`: lists and answers the reviews of an agent.
 @Command(
         name = "review",
         description = "List or answer the reviews of an agent.",

@@ -26,7 +26,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Makes a directory and a sandbox's workspace alike, once or for as long as one works.
+/// `viv sync`: synchronizes a directory with a workspace, once or continuously.
 @Command(
         name = "sync",
         description = "Synchronize a directory with the sandbox of a thread.",
@@ -105,8 +105,8 @@ final class SyncCommand implements Callable<Integer> {
         }
     }
 
-    /// Goes on through everything that passes: a server that restarts, a network that is cut, a sandbox that is
-    /// paused or has ended. It wakes and makes none: whoever does is followed.
+    /// Continues after restarts of the server, lost connections, and pauses and ends of the sandbox. Neither
+    /// resumes nor creates a sandbox.
     private int watch(Pair first, SyncReport told) throws IOException, InterruptedException {
         Pair pair = first;
         terminal.note("keeping " + pair.folder().root() + " and " + thread + " synchronized; Ctrl-C ends it");
@@ -128,7 +128,7 @@ final class SyncCommand implements Callable<Integer> {
         }
     }
 
-    /// Asks without waking anybody. Empty if all is well.
+    /// Returns the reason why the sandbox is not available, or nothing. Does not resume the sandbox.
     private String state() {
         String state = server.client(terminal).threads().sandboxState(thread);
         return state.equals("paused") ? "the sandbox is paused" : "";
@@ -142,7 +142,7 @@ final class SyncCommand implements Callable<Integer> {
                 || failure instanceof Failure.SandboxEnded;
     }
 
-    /// The rules are read anew each time: they are files that people edit while they work.
+    /// Reads the ignore rules again in each round, because users edit them.
     private void round(Pair pair, SyncReport told) throws IOException {
         var sync = new Sync(
                 pair.folder(),
@@ -161,7 +161,7 @@ final class SyncCommand implements Callable<Integer> {
         return directory.toRealPath();
     }
 
-    /// Both sides and what they agreed on last.
+    /// Both sides and their last common state.
     private record Pair(Folder folder, Workspace workspace, Memory memory) {}
 
     private Pair pair(Path root, IfAbsent ifAbsent) throws IOException {

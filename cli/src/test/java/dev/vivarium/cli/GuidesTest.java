@@ -91,7 +91,8 @@ class GuidesTest {
 
     private void run(String script) throws IOException, InterruptedException {
         installViv();
-        Files.createSymbolicLink(directory.resolve(".vivarium"), server.home());
+        Path home = Files.createDirectory(directory.resolve(".vivarium"));
+        Files.writeString(home.resolve("credentials"), server.adminKey() + "\n");
         var builder = new ProcessBuilder("bash", "-x", "-c", script)
                 .directory(directory.toFile())
                 .redirectErrorStream(true);
@@ -100,7 +101,7 @@ class GuidesTest {
         environment.put("PATH", directory.resolve("bin") + ":" + environment.get("PATH"));
         environment.put("ADDRESS", server.uri().getAuthority());
         environment.put("VIV_SERVER", server.uri().toString());
-        environment.put("VIV_HOME", server.home().toString());
+        environment.put("VIV_HOME", home.toString());
         environment.put("VIV_API_KEY", server.adminKey());
         Process process = builder.start();
         process.getOutputStream().close();

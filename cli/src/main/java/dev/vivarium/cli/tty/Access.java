@@ -2,7 +2,7 @@ package dev.vivarium.cli.tty;
 
 import java.net.URI;
 
-/// How one gets into a shell. Used by one worker.
+/// Access to a shell. Confined to one thread.
 public interface Access {
     /// The way in as it is now: the same as last time, or with the next token when that is due.
     Entry entry();

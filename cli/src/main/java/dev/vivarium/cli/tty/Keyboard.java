@@ -10,8 +10,8 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
-/// Reads keys and sorts them: text for the shell, orders for us. A character whose bytes come in two pieces is put
-/// together again. Runs on a worker of its own.
+/// Reads input and separates text for the shell from commands to `viv`. Joins the bytes of a split character. Runs on
+/// its own thread.
 final class Keyboard {
     private static final int PIECE = 4096;
 
@@ -28,7 +28,7 @@ final class Keyboard {
         this.escapes = escapes;
     }
 
-    /// Reads until there is nothing more, or it fails.
+    /// Reads until the end of the input or a failure.
     void run(Consumer<String> typed, Consumer<Order> ordered) {
         var piece = new byte[PIECE];
         try {

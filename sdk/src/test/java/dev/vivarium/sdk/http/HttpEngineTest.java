@@ -130,7 +130,8 @@ class HttpEngineTest {
     void anAnswerOfSomebodyElseIsNotMistakenForOurs() throws Exception {
         try (var server = answering(200, "text/html", "<html>hello</html>");
                 var engine = engine(server.uri())) {
-            assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("does not answer like a Vivarium server");
+            assertThat(failureOf(() -> engine.list(ID)).sentence())
+                    .contains("did not send a valid response of this API");
         }
     }
 
@@ -174,7 +175,7 @@ class HttpEngineTest {
         };
         try (var server = ScriptedServer.of(half);
                 var engine = impatientWithBodies(server.uri())) {
-            assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("nothing came for");
+            assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("no data for");
         }
     }
 
@@ -337,7 +338,7 @@ class HttpEngineTest {
                 var engine = impatientWithBodies(server.uri())) {
             assertThat(failureOf(() -> engine.upload(ID, "zeros", new Content.OfStream(new Zeros())))
                             .sentence())
-                    .contains("it took nothing for");
+                    .contains("the server accepted no data for");
             over.countDown();
         }
     }
