@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Prints files of sandboxes as they are.
+/// `viv cat`: prints files of sandboxes.
 @Command(name = "cat", description = "Print files of a thread's sandbox.")
 final class CatCommand implements Callable<Integer> {
     private final Terminal terminal;

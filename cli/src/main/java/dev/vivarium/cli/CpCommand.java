@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Copies one file into a thread's sandbox or out of it.
+/// `viv cp`: copies a file to or from the sandbox of a thread.
 @Command(
         name = "cp",
         description = "Copy a file to or from the sandbox of a thread.",
@@ -101,8 +101,7 @@ final class CpCommand implements Callable<Integer> {
         }
     }
 
-    /// The target is replaced when the last byte has come, and untouched before. It is a program if its source or
-    /// what it replaces is one.
+    /// Replaces the target atomically. The target is executable if its source or the replaced file is.
     private static Path save(Progress bytes, Place.Inside source, Path target, boolean program) throws IOException {
         String name = source.path().substring(source.path().lastIndexOf('/') + 1);
         Path file = Files.isDirectory(target) ? target.resolve(name) : target;

@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/// Looks at everything between here and a sandbox, and says what to do about what it finds.
+/// `viv doctor`: checks the connection to a sandbox and prints remedies.
 @Command(
         name = "doctor",
         description = "Check the connection to the server, the key and this machine.",

@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Shows the log of a sandbox: everything that happened in it.
+/// `viv events`: prints the event log of a sandbox.
 @Command(name = "events", description = "Print the event log of a sandbox.")
 final class EventsCommand implements Callable<Integer> {
     private static final int LONGEST = 200;

@@ -18,7 +18,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Runs a command in a thread's sandbox, made if need be. Ctrl-C hangs up, and the server then kills the command.
+/// `viv exec`: runs a command in the sandbox of a thread. Ctrl-C disconnects, and the server then kills the command.
 @Command(
         name = "exec",
         description = "Run a command in a thread's sandbox.",

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Starts another thread from the files of one, as they are or as they were.
+/// `viv fork`: creates a thread with the files of another thread or of a snapshot.
 @Command(
         name = "fork",
         description = "Create a thread with the files of another thread or of a snapshot.",

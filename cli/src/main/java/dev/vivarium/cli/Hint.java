@@ -4,7 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.Status;
 import java.util.Optional;
 
-/// The next step after a failure, where there is one that usually helps.
+/// Hint for the next step after a failure.
 final class Hint {
     private Hint() {}
 

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Prints an address at which a browser finds a program of a sandbox.
+/// `viv preview`: prints the URL of a port in a sandbox.
 @Command(
         name = "preview",
         description = "Print the URL of a port in the sandbox of a thread.",

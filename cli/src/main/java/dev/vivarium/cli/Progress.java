@@ -22,7 +22,7 @@ final class Progress extends FilterInputStream {
     private long count;
     private boolean drawn;
 
-    /// @param total -1 if nobody knows
+    /// @param total -1 if unknown
     Progress(Terminal terminal, OutputOptions output, InputStream bytes, String name, long total) {
         super(bytes);
         this.terminal = terminal;

@@ -10,7 +10,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Says something to an agent at work.
+/// `viv say`: sends a message to an agent.
 @Command(name = "say", description = "Send a message to an agent, which reads it before its next tool call.")
 final class SayCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -21,7 +21,7 @@ final class SayCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /// How it is meant; one at most.
+    /// Kind of message; at most one option.
     static final class Manner {
         @Option(names = "--interrupt", description = "Also cancel the current action.")
         private boolean interrupt;

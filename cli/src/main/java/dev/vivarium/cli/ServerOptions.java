@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// Which server, as whom. An option wins over the environment, which wins over the profile, which wins over what a
-/// server wrote on this machine. There is no option for the key itself: every user of the machine can see options.
+/// Options for server and user. Order of precedence: option, environment, profile, credentials of a local server. No
+/// option takes a key, because every user of the machine can read arguments.
 final class ServerOptions {
     static final String DEFAULT_SERVER = "http://127.0.0.1:8000";
 
@@ -72,7 +72,7 @@ final class ServerOptions {
         return client(account(terminal));
     }
 
-    /// A connection to the thread's sandbox.
+    /// Returns a connection to the sandbox of the thread.
     SandboxConnection connect(Terminal terminal, String thread, IfAbsent ifAbsent) {
         return SandboxConnection.open(tokens(account(terminal), terminal).source(thread, ifAbsent));
     }
@@ -86,8 +86,7 @@ final class ServerOptions {
         return new TokenCache(client(account), directory, holder, account.user(), replaced, InstantSource.system());
     }
 
-    /// A profile's key is for the profile's server, and what a server on this machine wrote is for that server:
-    /// neither ever goes to another one.
+    /// Uses the key of a profile only for its server, and local credentials only for a local server.
     private Optional<String> key(Terminal terminal, Profiles profiles, Map<String, String> chosen, URI address) {
         if (keyFromInput) {
             return Optional.of(firstLine(terminal.in()));
@@ -113,7 +112,7 @@ final class ServerOptions {
                 return address;
             }
         } catch (IllegalArgumentException _) {
-            // Said below.
+            // Reported below.
         }
         throw new SandboxException(
                 new Failure.InvalidRequest("the server's address '" + text + "'", "must be like " + DEFAULT_SERVER));
@@ -123,7 +122,7 @@ final class ServerOptions {
         return Optional.ofNullable(option).or(() -> Optional.ofNullable(env.get(variable)));
     }
 
-    /// Byte by byte, because the rest of the input is somebody else's.
+    /// Reads byte by byte, because the rest of the input belongs to the command.
     private static String firstLine(InputStream in) {
         var line = new ByteArrayOutputStream();
         try {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Invites somebody to a thread, with the most that they may do there; or shows who is, or takes it back.
+/// `viv share`: adds, lists or removes members of a thread.
 @Command(
         name = "share",
         description = "Add, list or remove the members of a thread.",

@@ -52,7 +52,7 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
         try {
             int first = in.read();
             for (int next = first; next >= 0 && next != '\n'; next = in.read()) {
-                // The rest of the line is no answer either.
+                // Skips the rest of the line.
             }
             return first == 'y' || first == 'Y';
         } catch (IOException _) {

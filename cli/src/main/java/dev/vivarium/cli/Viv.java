@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// The command above all others.
+/// Root command.
 @Command(
         name = "viv",
         description = "Sandboxes for AI agents and their users.",

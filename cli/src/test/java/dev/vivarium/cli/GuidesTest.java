@@ -19,9 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Runs the shell commands of `docs/start` and `docs/guides` against a real server. The blocks of a page share one
-/// shell. The comment `<!-- not run: REASON -->` before a block excludes it, and `<!-- setup: COMMAND -->` runs a
-/// command that the page does not show.
+/// Runs the shell commands of `README.md`, `docs/start` and `docs/guides` against a real server. The blocks of a page
+/// share one shell. The comment `<!-- not run: REASON -->` before a block excludes it, and `<!-- setup: COMMAND -->`
+/// runs a command that the page does not show.
 @Timeout(300)
 class GuidesTest {
     private static final Path DOCS = Path.of("..", "docs");
@@ -61,7 +61,7 @@ class GuidesTest {
     }
 
     static Stream<Path> pages() throws IOException {
-        var found = new ArrayList<Path>();
+        var found = new ArrayList<>(List.of(Path.of("..", "README.md")));
         for (String purpose : List.of("start", "guides")) {
             try (var pages = Files.list(DOCS.resolve(purpose))) {
                 found.addAll(pages.sorted().toList());

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.time.Duration;
 
-/// Failures of a request as such, whatever it addresses.
+/// Failures of any request, independent of its route.
 public sealed interface RequestFailure extends Failure
         permits Failure.InvalidRequest,
                 Failure.BodyTooLarge,

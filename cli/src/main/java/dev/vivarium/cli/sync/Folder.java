@@ -97,7 +97,7 @@ public final class Folder implements Side {
         try {
             files.put(name, version(file, name));
         } catch (NoSuchFileException _) {
-            // Gone since; the next round sees it.
+            // Deleted meanwhile; the next round handles it.
         } catch (Changed _) {
             skipped.put(name, "changes during each read; viv retries when no program writes to it");
         }

@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/// Names that come from a sandbox, which anybody may have written: what would leave the directory, or fall on another
-/// file's name on some machine, is refused.
+/// Validation of untrusted names from a sandbox. Refuses names that leave the directory or collide with another file on
+/// some systems.
 public final class Names {
     private static final int MAX_SEGMENT = 255;
-    /// Names that mean a device somewhere.
+    /// Names of devices on some systems.
     private static final Set<String> RESERVED = Set.of("con", "prn", "aux", "nul");
 
     private Names() {}
 
-    /// Each refused path, and why.
+    /// Refused paths with the reason.
     public static Map<String, String> refused(Collection<String> paths) {
         var refused = new TreeMap<String, String>();
         var folded = new HashMap<String, List<String>>();

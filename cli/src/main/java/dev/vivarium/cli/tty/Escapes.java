@@ -64,7 +64,7 @@ public final class Escapes {
                 return Order.HELP;
             }
             case '~' -> {
-                // The second one is meant.
+                // The second tilde is input.
             }
             default -> shell.write('~');
         }

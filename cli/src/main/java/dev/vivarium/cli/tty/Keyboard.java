@@ -43,7 +43,7 @@ final class Keyboard {
                 }
             }
         } catch (IOException _) {
-            // The terminal is gone, which is as good as its end.
+            // The terminal is closed, which counts as the end of input.
         }
         ordered.accept(Order.DETACH);
     }

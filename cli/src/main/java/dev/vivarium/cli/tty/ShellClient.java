@@ -221,7 +221,7 @@ public final class ShellClient {
 
     /// Forwards input from now on, starting with the input before the connection.
     private void settle(Socket socket) {
-        // Before the keys are taken: who finds that they no longer wait must find the shell.
+        // Set before the kept input is taken: a thread that finds no kept input must find the connection.
         live = socket;
         for (String keys = ahead.take(); !keys.isEmpty(); keys = ahead.take()) {
             type(socket, keys);
@@ -280,7 +280,7 @@ public final class ShellClient {
                 });
             }
         } catch (SandboxException _) {
-            // There is none now. If that lasts, the server ends the visit and says why.
+            // No token now. If this continues, the server closes the connection with a reason.
         }
     }
 
@@ -343,7 +343,7 @@ public final class ShellClient {
                 case "error" -> complained(message.string("code"), message.string("message"));
                 case "presence" -> screen.title(People.names(Participant.readAll(message)));
                 default -> {
-                    // What newer servers say.
+                    // Message of a newer server.
                 }
             }
         }

@@ -85,7 +85,7 @@ final class Socket implements AutoCloseable, WebSocket.Listener {
             try {
                 listener.received(Json.answer(whole));
             } catch (SandboxException _) {
-                // Not one of our messages; a newer server may have others.
+                // Unknown message of a newer server.
             }
         }
         from.request(1);

@@ -95,7 +95,7 @@ public final class Tty implements AutoCloseable {
         try {
             new FileOutputStream(FileDescriptor.out).write(PLAIN.getBytes(StandardCharsets.US_ASCII));
         } catch (IOException _) {
-            // Nobody is looking any more; the attributes are still worth restoring.
+            // The terminal is closed. The attributes are still restored.
         }
         try {
             int _ = (int) SET.invokeExact(INPUT, AFTER_OUTPUT, saved);
@@ -111,7 +111,7 @@ public final class Tty implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException _) {
-            // The process is ending, and the hook finds nothing to do.
+            // The process is exiting, and the hook has nothing to do.
         }
     }
 
