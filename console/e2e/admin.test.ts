@@ -11,8 +11,8 @@ test('a revoked key ends its browser session', async ({ browser, admin }) => {
   await chief.open('/admin')
   const user = `u-${randomBytes(4).toString('hex')}`
   await chief.page.getByRole('button', { name: 'Issue a key' }).click()
-  await chief.page.getByLabel('For which user').fill(user)
-  await chief.page.getByRole('button', { name: 'Issue it' }).click()
+  await chief.page.getByLabel('User id').fill(user)
+  await chief.page.getByRole('button', { name: 'Issue the key' }).click()
   const key = await chief.page.getByLabel('Key', { exact: true }).inputValue()
   await chief.page.getByRole('button', { name: 'Done' }).click()
   await chief.page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -25,7 +25,7 @@ test('a revoked key ends its browser session', async ({ browser, admin }) => {
   await visitor.page.getByRole('heading', { name: 'Fleet' }).waitFor()
 
   await chief.page.getByRole('listitem').filter({ hasText: user }).getByRole('button', { name: 'Revoke' }).click()
-  await chief.page.getByRole('dialog').getByRole('button', { name: 'Revoke it' }).click()
+  await chief.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await chief.page.getByText(user, { exact: true }).waitFor({ state: 'detached' })
   // The browser session ends without a click.
   await visitor.page.getByLabel('API key').waitFor()
@@ -41,13 +41,13 @@ test('the audit log is filtered by the address and can be downloaded', async ({ 
   await chief.enter()
   const { page } = chief
   await chief.open('/admin?part=audit')
-  await page.getByLabel('Who').fill(person.id)
+  await page.getByLabel('User', { exact: true }).fill(person.id)
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/console/admin?*user=${person.id}*`)
   const names = async () => new Set(await page.getByRole('listitem').locator('strong').allTextContents())
   await expect.poll(names).toEqual(new Set([person.id]))
   await page.getByRole('listitem').getByText('Ran a command').first().waitFor()
-  await page.getByLabel('What').selectOption('Got a token')
+  await page.getByLabel('Action').selectOption('Got a token')
   await page.waitForURL('**/console/admin?*kind=issued*')
   await page.getByText('Ran a command').waitFor({ state: 'detached' })
 
@@ -79,7 +79,7 @@ test('the audit log is filtered by the address and can be downloaded', async ({ 
 
 test('the admin page is for the admin only', async ({ person, page }) => {
   await person.open('/admin')
-  await page.getByText('This is for the admin').waitFor()
+  await page.getByText('Only the admin has access').waitFor()
   expect(await page.getByRole('navigation', { name: 'Main' }).getByText('Admin').count()).toBe(0)
 })
 
@@ -96,6 +96,6 @@ test('settings are stored in the browser and show the signed-in user', async ({ 
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('n')
   expect(new URL(page.url()).pathname).toBe('/console/settings')
-  await page.getByRole('button', { name: 'Sign out here' }).click()
+  await page.getByRole('button', { name: 'Sign out of this browser' }).click()
   await page.getByLabel('API key').waitFor()
 })

@@ -71,7 +71,7 @@ test('a link opens an old event with one request', async ({ person, page }) => {
       return asked.filter((question) => question.includes('after_seq')).length
     })
     .toBeGreaterThan(2)
-  await page.getByRole('button', { name: 'To the newest events' }).click()
+  await page.getByRole('button', { name: 'Go to the newest events' }).click()
   await timeline(page)
     .getByText(`Step ${MANY - 10} is done`)
     .waitFor()
@@ -81,7 +81,7 @@ test('a link opens an old event with one request', async ({ person, page }) => {
 test('a link to a missing event shows a message', async ({ person, page }) => {
   const id = await person.api.sandbox(randomUUID())
   await person.open(`/sandboxes/${id}?at=4711`)
-  await page.getByText(/There is no event 4,711: the last is/).waitFor()
+  await page.getByText(/The log has no event 4,711: the last is/).waitFor()
   person.guard.expect(/status of 404/)
   await person.open('/sandboxes/sbxnosuchone')
   await page.getByRole('heading', { level: 1, name: 'No such sandbox' }).waitFor()
@@ -99,7 +99,7 @@ test('the timeline is filtered by kind and error, and searched', async ({ person
   await page.getByRole('button', { name: /^Messages/ }).click()
 
   await page.getByRole('button', { name: /^Errors only/ }).click()
-  await page.getByRole('button', { name: 'Look through all' }).click()
+  await page.getByRole('button', { name: 'Search all events' }).click()
   await page.getByRole('button', { name: 'Errors only 100' }).waitFor()
   expect(await timeline(page).locator('article:not(:has-text("failed"))').count()).toBe(0)
   await page.getByRole('button', { name: /^Errors only/ }).click()
@@ -116,7 +116,7 @@ test('the timeline is filtered by kind and error, and searched', async ({ person
 test('a log of ten thousand events renders few elements', async ({ person, page }) => {
   const id = await longLog(person.api)
   await person.open(`/sandboxes/${id}?tab=events&q=part-5002`)
-  await page.getByRole('button', { name: 'Look through all' }).click()
+  await page.getByRole('button', { name: 'Search all events' }).click()
   await page.getByText('0 of 1', { exact: true }).waitFor()
   await page.keyboard.press('n')
   const chosen = page.getByRole('option', { selected: true })

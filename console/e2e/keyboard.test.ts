@@ -54,7 +54,7 @@ test('the theme follows the system until the user chooses one', async ({ newPers
   await person.open('')
   await page.getByRole('heading', { name: 'Fleet' }).waitFor()
   const dark = await ink()
-  await page.getByRole('button', { name: 'Theme: as the system' }).click()
+  await page.getByRole('button', { name: 'Theme: system' }).click()
   await page.getByRole('button', { name: 'Theme: light' }).waitFor()
   await expect.poll(ink).not.toBe(dark)
   await page.reload()

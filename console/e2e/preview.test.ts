@@ -22,7 +22,7 @@ test('a port of the sandbox is shown with its scripts and styles', async ({ pers
   const command = `cd web && exec python3 -m http.server ${port} --bind 127.0.0.1`
   await person.api.post(`/sandboxes/${id}/exec`, { command, detach: true })
   await listening(person.api, id, port)
-  await page.getByRole('button', { name: 'Look again' }).click()
+  await page.getByRole('button', { name: 'Check again' }).click()
   const pane = page.frameLocator(`iframe[title="Port ${port} of the sandbox"]`)
   await pane.getByRole('heading', { name: 'Hello' }).waitFor()
   await pane.getByText('its script heard 200').waitFor()
@@ -42,6 +42,6 @@ test('a preview does not resume a paused sandbox', async ({ person, page }) => {
   const id = await person.api.sandbox(`preview-${person.id}`)
   await person.api.post(`/api/v1/sandboxes/${id}/pause`)
   await person.open(`/sandboxes/${id}?tab=preview&port=3000`)
-  await page.getByText('does not wake it unasked').waitFor()
+  await page.getByText('Resume it to open the preview.').waitFor()
   expect((await person.api.read(id)).state).toBe('paused')
 })

@@ -45,7 +45,7 @@ test('a run is shown live, and a message changes its next step', async ({ person
   await enabled(page, 'Send')
   await page.keyboard.press('Control+Enter')
   const said = timeline.getByRole('article').filter({ hasText: `Message by ${person.id}` })
-  await said.getByText('heard').waitFor()
+  await said.getByText('delivered').waitFor()
   await expect.poll(() => page.getByLabel('Message to the agent').inputValue()).toBe('')
   await person.api.run(id, 'touch go')
 
@@ -80,7 +80,7 @@ test('guidance reaches the agent before its next step', async ({ person, page, m
   await page.getByLabel('Message to the agent').fill('Better the other API.')
   await page.getByRole('button', { name: 'Guide' }).click()
   await page.getByText(`Guidance by ${person.id}`).waitFor()
-  await page.getByText('heard').waitFor()
+  await page.getByText('delivered').waitFor()
   await person.api.run(id, 'touch go')
   await page.getByText('As you say.').waitFor()
 })

@@ -8,7 +8,7 @@ async function invite(person: Person, guest: string, preset: string): Promise<vo
   const { page } = person
   await page.getByRole('button', { name: 'Invite' }).click()
   const dialog = page.getByRole('dialog', { name: 'Invite a user' })
-  await dialog.getByLabel('Their user id').fill(guest)
+  await dialog.getByLabel('User id').fill(guest)
   await dialog.getByRole('button', { name: preset }).click()
   await dialog.getByRole('button', { name: 'Invite' }).click()
   await dialog.waitFor({ state: 'detached' })
@@ -44,7 +44,7 @@ test('an observer sees the timeline, cannot write, and loses access immediately'
   await expect(guest.api.post(`/api/v1/sandboxes/${id}/messages`, { content: 'Let me' })).rejects.toThrow('403')
 
   const connected = page.getByRole('region', { name: 'Connected now' })
-  await connected.getByRole('listitem').filter({ hasText: guest.id }).getByText('follows the timeline').waitFor()
+  await connected.getByRole('listitem').filter({ hasText: guest.id }).getByText('reads the timeline').waitFor()
   await page
     .getByRole('region', { name: 'Recent accesses' })
     .getByRole('listitem')
@@ -54,10 +54,10 @@ test('an observer sees the timeline, cannot write, and loses access immediately'
     .waitFor()
   expect(await axe(page)).toEqual([])
 
-  await people.getByRole('button', { name: `Take back the invitation of ${guest.id}` }).click()
+  await people.getByRole('button', { name: `Remove the member ${guest.id}` }).click()
   await people.getByText(`${guest.id} is out`).waitFor()
   await connected.getByText(guest.id, { exact: true }).waitFor({ state: 'detached' })
-  await guest.page.getByText('This sandbox is not for you any more').waitFor()
+  await guest.page.getByText('You no longer have access to this sandbox').waitFor()
   await expect(guest.api.read(id)).rejects.toThrow('404')
 })
 
@@ -65,7 +65,7 @@ test('a changed invitation changes the rights of the guest', async ({ person, pa
   const id = await person.api.sandbox(`t-${person.id}`)
   const guest = await newPerson()
   await person.open(`/sandboxes/${id}?tab=sharing`)
-  await page.getByText('Nobody else was invited.').waitFor()
+  await page.getByText('No other members.').waitFor()
   await page.keyboard.press('i')
   await page.keyboard.press('Escape')
   await invite(person, guest.id, 'Observer')
@@ -74,7 +74,7 @@ test('a changed invitation changes the rights of the guest', async ({ person, pa
   const dialog = page.getByRole('dialog', { name: `What ${guest.id} may do` })
   await dialog.getByRole('checkbox', { name: 'fs:rw' }).check()
   expect(await dialog.getByRole('checkbox', { name: 'fs:ro' }).isChecked()).toBe(false)
-  await dialog.getByRole('button', { name: 'Change it' }).click()
+  await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.getByRole('region', { name: 'People' }).getByText('fs:rw').waitFor()
   const members = await person.api.get<{ members: { scopes: string[] }[] }>(`/threads/t-${person.id}/members`)
@@ -84,17 +84,17 @@ test('a changed invitation changes the rights of the guest', async ({ person, pa
   expect(await guest.page.getByRole('button', { name: 'Invite' }).count()).toBe(0)
   await guest.page.getByRole('button', { name: 'Leave' }).click()
   await guest.page.getByRole('heading', { name: 'Fleet' }).waitFor()
-  await page.getByText('Nobody else was invited.').waitFor()
+  await page.getByText('No other members.').waitFor()
 })
 
 test('a token is shown once, has its scopes, and can be revoked', async ({ person, page }) => {
   const id = await person.api.sandbox(`t-${person.id}`)
   await person.api.run(id, 'echo hello > greeting')
   await person.open(`/sandboxes/${id}?tab=sharing`)
-  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByRole('button', { name: 'Issue a token' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('radio', { name: '5 minutes', exact: true }).check()
-  await dialog.getByRole('button', { name: 'Make it' }).click()
+  await dialog.getByRole('button', { name: 'Issue the token' }).click()
   const token = await dialog.getByLabel('Token', { exact: true }).inputValue()
   expect(await dialog.getByLabel('Line').inputValue()).not.toContain(token)
   await dialog.getByRole('button', { name: 'Done' }).click()
@@ -106,8 +106,8 @@ test('a token is shown once, has its scopes, and can be revoked', async ({ perso
   expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(token)
 
   const tokens = page.getByRole('region', { name: 'Tokens' })
-  const ends = tokens.getByRole('button', { name: 'End the token' })
-  const none = tokens.getByText('No token is good for anything now.')
+  const ends = tokens.getByRole('button', { name: 'Revoke the token' })
+  const none = tokens.getByText('No valid tokens.')
   await ends.first().waitFor()
   while ((await none.count()) === 0) {
     const name = (await tokens.locator('code').first().textContent()) ?? ''

@@ -10,7 +10,7 @@ test('a wrong key is rejected, the right key opens the fleet, and sign-out ends 
   // The page asks the server for the session, and the server answers 401.
   guard.expect(/status of 401/)
   await signIn(page, 'e2b_0000000000000000000000000000000000000000')
-  await page.getByRole('alert').getByText('The server does not know this key.').waitFor()
+  await page.getByRole('alert').getByText('The key is not valid.').waitFor()
 
   await signIn(page, admin.key)
   await page.getByRole('heading', { name: 'Fleet' }).waitFor()

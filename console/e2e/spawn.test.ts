@@ -49,7 +49,7 @@ test('a plain sandbox is created, and a thread that has one is reported', async 
   await person.open('/spawn')
   await page.getByRole('radio', { name: 'Plain sandbox' }).check()
   await page.getByRole('textbox', { name: 'Thread' }).fill(`box-${person.id}`)
-  await page.getByRole('button', { name: 'Make the sandbox' }).click()
+  await page.getByRole('button', { name: 'Create the sandbox' }).click()
   await page.getByRole('heading', { name: `box-${person.id}` }).waitFor()
   const id = page.url().match(/sbx\w+/)?.[0] ?? ''
   expect(await person.api.read(id)).toMatchObject({ user_id: person.id, thread_id: `box-${person.id}` })
@@ -58,8 +58,8 @@ test('a plain sandbox is created, and a thread that has one is reported', async 
   await person.open('/spawn')
   await page.getByRole('radio', { name: 'Plain sandbox' }).check()
   await page.getByRole('textbox', { name: 'Thread' }).fill(`box-${person.id}`)
-  await page.getByRole('button', { name: 'Make the sandbox' }).click()
-  await page.getByRole('link', { name: 'Open the sandbox that it has' }).click()
+  await page.getByRole('button', { name: 'Create the sandbox' }).click()
+  await page.getByRole('link', { name: 'Open its sandbox' }).click()
   await page.waitForURL(`**/${id}`)
 })
 
@@ -68,7 +68,7 @@ test('an invalid field shows its error, and the form keeps its input', async ({ 
   await person.open('/spawn')
   await page.getByRole('button', { name: 'Start the agent' }).click()
   const alert = page.getByRole('alert')
-  await alert.getByText('Task: Say in a line what is to be done.').click()
+  await alert.getByText('Task: Enter a title for the task.').click()
   await expect
     .poll(() => page.getByRole('textbox', { name: 'Task' }).evaluate((box) => box === document.activeElement))
     .toBe(true)
@@ -111,7 +111,7 @@ test('an ended run continues in a new sandbox', async ({ person, page }) => {
   await person.open(`/sandboxes/${id}`)
   await page.getByRole('link', { name: 'Continue in a new sandbox' }).click()
   await expect.poll(() => page.getByRole('textbox', { name: 'Task' }).inputValue()).toBe('Count to ten')
-  expect(await page.getByLabel('Go on with the conversation of').inputValue()).toBe(id)
+  expect(await page.getByLabel('Continue the conversation of').inputValue()).toBe(id)
   expect(await page.getByRole('textbox', { name: 'Program' }).inputValue()).toBe("sh -c 'exit 0'")
   expect(await page.getByLabel('Budget in $').inputValue()).toBe('3')
 })

@@ -33,7 +33,7 @@ describe('the audit log', () => {
     const route = 'POST /threads/{thread_id}/snapshots'
     expect(deedOf(entry(1, { route }))).toBe('Took a snapshot')
     expect(deedOf(entry(1, { route, kind: 'refused', outcome: 403 }))).toBe('Was refused')
-    expect(deedOf(entry(1, { route: 'GET /new' }))).toBe('Used it')
+    expect(deedOf(entry(1, { route: 'GET /new' }))).toBe('Used the sandbox')
     expect(deedOf(entry(1, { kind: 'signed_in' }))).toBe('Signed in')
   })
 

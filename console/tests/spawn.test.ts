@@ -115,7 +115,7 @@ describe('the rules of the form', () => {
   it('require a task, a thread or a program', () => {
     expect(check(EMPTY)).toEqual({ title: expect.any(String) })
     expect(check({ ...EMPTY, runtime: 'none' })).toEqual({ thread: expect.any(String) })
-    expect(check(draft({ runtime: 'command' }))).toEqual({ command: 'Name the program to run.' })
+    expect(check(draft({ runtime: 'command' }))).toEqual({ command: 'Enter a program.' })
     expect(check(draft({ runtime: 'command', command: "echo 'a" }))).toEqual({
       command: 'A single quote is not closed.',
     })
@@ -130,7 +130,7 @@ describe('the rules of the form', () => {
     expect(check(draft({ repository: 'https://me:secret@git.example/a' })).repository).toContain('password')
     expect(check(draft({ repository: 'git@git.example:a' })).repository).toContain('https://')
     const twice = { name: 'A', value: '', isSecret: false }
-    expect(check(draft({ variables: [twice, twice] })).variables).toBe('A is there twice.')
+    expect(check(draft({ variables: [twice, twice] })).variables).toBe('A occurs twice.')
   })
 
   it('show a server error beside its field', () => {

@@ -40,11 +40,14 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), context: &mut Conte
             socket::connect_loopback(port).or_else(|error| socket::connect_loopback6(port).map_err(|_| error))
         }
         (2, _, path) if path.first() == Some(&b'/') => socket::connect_unix(path),
-        _ => return Err(Fail::new(Code::Invalid, "neither a port nor an absolute path")),
+        _ => return Err(Fail::new(Code::Invalid, "the target is neither a port nor an absolute path")),
     };
     drop(impersonation);
     let socket = socket.map_err(connect_failure)?;
-    context.poll.add(&socket, token(channel, 0), INTEREST).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    context
+        .poll
+        .add(&socket, token(channel, 0), INTEREST)
+        .map_err(|error| Fail::of(error, "cannot poll the connection"))?;
     Ok(Some(Box::new(Dialed {
         socket,
         ipv6_port: (to.0 == 1).then_some(to.1),
@@ -82,7 +85,7 @@ fn connect_failure(error: Errno) -> Fail {
     match error.0 {
         // The backlog of a unix socket is full.
         libc::EAGAIN => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener is busy") },
-        libc::ETIMEDOUT => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener does not answer") },
+        libc::ETIMEDOUT => Fail { errno: error.0, ..Fail::new(Code::Refused, "the listener does not respond") },
         libc::EPROTOTYPE => Fail { errno: error.0, ..Fail::new(Code::Refused, "not a stream socket") },
         _ => Fail::of(error, "cannot connect"),
     }

@@ -53,7 +53,7 @@ fn open(guest: &mut Guest, frame: &Frame) -> Result<(), Violation> {
     } else {
         match Request::decode(frame.payload)? {
             Some(request) => begin(guest, number, &request),
-            None => Err(Fail::new(Code::Unsupported, "this guest has no such service")),
+            None => Err(Fail::new(Code::Unsupported, "the guest does not have this service")),
         }
     };
     match opened {
@@ -158,7 +158,7 @@ fn attach(guest: &mut Guest, number: u32, credit: u32) {
 fn unknown(guest: &mut Guest, number: u32) {
     if let Some(mut channel) = guest.channels.remove(&number) {
         channel.service.close(&mut guest.context);
-        let fail = Fail::new(Code::Unsupported, "this guest does not know that kind of frame");
+        let fail = Fail::new(Code::Unsupported, "the guest does not support this kind of frame");
         fail.send(number, &mut guest.context.out.frames);
         listen::channel_ended(guest, number);
     }

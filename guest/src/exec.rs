@@ -34,13 +34,14 @@ struct Ends {
 pub fn open(channel: u32, request: &Exec, context: &mut Context) -> Opened {
     let strings = Strings::of(request)?;
     if request.uid == 0 && !context.user.plain {
-        return Err(Fail::new(Code::NotPermitted, "commands do not run as the guest's user"));
+        return Err(Fail::new(Code::NotPermitted, "a command cannot run as the user of the guest"));
     }
     if request.kept.is_some_and(|name| name.is_empty() || name.len() > LONGEST_NAME) {
         return Err(Fail::new(Code::Invalid, "the name of a kept process has 1 to 32 bytes"));
     }
     let user = User { uid: request.uid, gid: request.gid, ..context.user };
-    let ends = ends(request, &user, context).map_err(|error| Fail::of(error, "cannot make its streams"))?;
+    let ends =
+        ends(request, &user, context).map_err(|error| Fail::of(error, "cannot create the streams of the process"))?;
     let limits = Limits::new(request.timeout_ms, request.idle_timeout_ms);
     let pid = spawn(&Plan {
         candidates: &strings.candidates,
@@ -55,8 +56,8 @@ pub fn open(channel: u32, request: &Exec, context: &mut Context) -> Opened {
         open_files: context.open_files,
     })
     .map_err(fail_of)?;
-    let process =
-        watch(channel, pid, request, ends, limits, context).map_err(|error| Fail::of(error, "cannot wait for it"))?;
+    let process = watch(channel, pid, request, ends, limits, context)
+        .map_err(|error| Fail::of(error, "cannot watch the process"))?;
     context.pids.insert(pid, channel);
     context.out.frames.begin(channel, kind::STARTED).u32(pid as u32).end();
     Ok(Some(Box::new(process)))
@@ -116,7 +117,7 @@ fn ends(request: &Exec, user: &User, context: &Context) -> vivarium_sys::Result<
 fn fail_of(error: SpawnError) -> Fail {
     match error {
         SpawnError::Clone(vivarium_sys::Errno(libc::EAGAIN)) => {
-            Fail { errno: libc::EAGAIN, ..Fail::new(Code::ProcessLimit, "no more processes are allowed") }
+            Fail { errno: libc::EAGAIN, ..Fail::new(Code::ProcessLimit, "the maximum number of processes is reached") }
         }
         SpawnError::Clone(error) => Fail::of(error, "cannot start a process"),
         SpawnError::Prepare(error) => Fail::of(error, "cannot prepare the process"),
@@ -137,9 +138,10 @@ struct Strings {
 
 impl Strings {
     fn of(request: &Exec) -> Result<Strings, Fail> {
-        let own = |bytes: &[u8]| CString::new(bytes).map_err(|_| Fail::new(Code::Invalid, "a zero byte in a string"));
+        let own =
+            |bytes: &[u8]| CString::new(bytes).map_err(|_| Fail::new(Code::Invalid, "a string contains a zero byte"));
         let program = request.argv.first().filter(|program| !program.is_empty());
-        let program = *program.ok_or(Fail::new(Code::Invalid, "no program is named"))?;
+        let program = *program.ok_or(Fail::new(Code::Invalid, "the command has no program"))?;
         Ok(Strings {
             candidates: candidates(program, &request.env).iter().map(|path| own(path)).collect::<Result<_, _>>()?,
             argv: request.argv.iter().map(|argument| own(argument)).collect::<Result<_, _>>()?,
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn aPathIsTakenAsItIs() {
+    fn aProgramWithASlashIsNotSearched() {
         assert_eq!(candidates(b"./ls", &[b"PATH=/bin"]), [b"./ls"]);
     }
 }

@@ -42,8 +42,8 @@ pub fn stat(channel: u32, path: &[u8], follow: bool, context: &mut Context) -> O
     let path = paths::check(path)?;
     let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let flags = if follow { libc::O_PATH } else { libc::O_PATH | libc::O_NOFOLLOW };
-    let fd = paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot find it"))?;
-    let stat = stat_of(&fd).map_err(|error| Fail::of(error, "cannot look at it"))?;
+    let fd = paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot find the file"))?;
+    let stat = stat_of(&fd).map_err(|error| Fail::of(error, "cannot stat the file"))?;
     let out = &mut context.out.frames;
     put_version(out.begin(channel, kind::END), &stat);
     out.end();
@@ -58,7 +58,7 @@ pub fn mkdir(channel: u32, path: &[u8], mode: u32, parents: bool, context: &mut 
         let (directory, name) = if parents { paths::make_parent(root, &path)? } else { paths::parent(root, &path)? };
         match file::make_directory_at(&directory, &name, mode & 0o777) {
             Err(Errno(libc::EEXIST)) if parents && is_directory(&directory, &name) => {}
-            made => made.map_err(|error| Fail::of(error, "cannot make the directory"))?,
+            made => made.map_err(|error| Fail::of(error, "cannot create the directory"))?,
         }
     }
     end(channel, context)
@@ -77,8 +77,10 @@ pub fn rename(channel: u32, from: &[u8], to: &[u8], replace: bool, context: &mut
         let target = paths::parent(&context.workspace, &to)?;
         put_in_place((&source.0, &source.1), (&target.0, &target.1), replace).map_err(|error| match error {
             // EXDEV is no escape here: source and target are on different file systems inside the workspace.
-            Errno(libc::EXDEV) => Fail { errno: libc::EXDEV, ..Fail::new(Code::InputOutput, "on another file system") },
-            error => Fail::of(error, "cannot move it"),
+            Errno(libc::EXDEV) => {
+                Fail { errno: libc::EXDEV, ..Fail::new(Code::InputOutput, "the target is on another file system") }
+            }
+            error => Fail::of(error, "cannot move the file"),
         })?;
     }
     end(channel, context)
@@ -118,9 +120,10 @@ pub fn open_file(path: &[u8], context: &mut Context) -> Result<(Fd, Stat), Fail>
     let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     // Non-blocking, so that the open of a FIFO returns. The type check below then rejects it.
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
-    let file = paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot open it"))?;
+    let file =
+        paths::open(&context.workspace, &path, flags).map_err(|error| Fail::of(error, "cannot open the file"))?;
     drop(impersonation);
-    let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+    let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot stat the file"))?;
     if !stat.is(libc::S_IFREG) {
         return Err(Fail::new(Code::NotAFile, "not a regular file"));
     }
@@ -149,7 +152,7 @@ impl Reading {
             Ok(count) if count > 0 => out.end(),
             _ => out.discard(),
         }
-        count.map_err(|error| Fail::of(error, "cannot read it"))
+        count.map_err(|error| Fail::of(error, "cannot read the file"))
     }
 
     /// Sends END with the current status of the file, so that the host detects a write during the transfer.
@@ -160,7 +163,7 @@ impl Reading {
                 put_version(out.begin(channel, kind::END).u64(self.sent), &stat);
                 out.end();
             }
-            Err(error) => Fail::of(error, "cannot look at it").send(channel, out),
+            Err(error) => Fail::of(error, "cannot stat the file").send(channel, out),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Hashing {
         for _ in 0..SLICE / PIECE {
             let room = (self.stat.size - self.offset).min(PIECE as u64) as usize;
             let count = self.file.read_at(&mut piece[..room], self.offset);
-            let count = count.map_err(|error| Fail::of(error, "cannot read it"))?;
+            let count = count.map_err(|error| Fail::of(error, "cannot read the file"))?;
             self.digest.update(&piece[..count]);
             self.offset += count as u64;
             if count == 0 || self.offset == self.stat.size {
@@ -49,7 +49,7 @@ impl Hashing {
     }
 
     fn end(&mut self, channel: u32, context: &mut Context) -> Result<(), Fail> {
-        let now = stat_of(&self.file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+        let now = stat_of(&self.file).map_err(|error| Fail::of(error, "cannot stat the file"))?;
         let steady = self.offset == self.stat.size && now.size == self.stat.size && now.mtime_ns == self.stat.mtime_ns;
         let out = &mut context.out.frames;
         put_stat(out.begin(channel, kind::END), &self.stat);

@@ -31,7 +31,7 @@ pub fn open(credit: u32, path: &[u8], recursive: bool, max_entries: u32, context
     let path = paths::check(path)?;
     let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let totals = Totals::default();
-    let walk = totals.begin(&context.workspace, &path).map_err(|error| Fail::of(error, "cannot list it"))?;
+    let walk = totals.begin(&context.workspace, &path).map_err(|error| Fail::of(error, "cannot list the directory"))?;
     Ok(Some(Box::new(Listing {
         walk,
         recursive,

@@ -54,12 +54,12 @@ impl IncomingConnections {
     fn free_slot(&self, max: usize) -> Result<usize, Fail> {
         let promised: usize = self.slots.iter().filter(|slot| slot.listener.is_some()).map(|slot| slot.max).sum();
         if promised + max > MAX_TOTAL {
-            return Err(Fail::new(Code::Invalid, "no more than 768 connections at a time for all listeners"));
+            return Err(Fail::new(Code::Invalid, "the limits of all listeners exceed 768 connections"));
         }
         self.slots
             .iter()
             .position(|slot| slot.listener.is_none())
-            .ok_or(Fail::new(Code::Exists, "there are as many listeners as there can be"))
+            .ok_or(Fail::new(Code::Exists, "the maximum number of listeners is open"))
     }
 }
 
@@ -73,7 +73,7 @@ struct Listener {
 
 pub fn open(channel: u32, credit: u32, (port, max): (u16, u16), context: &mut Context) -> Opened {
     if max == 0 || usize::from(max) > MAX_CONNECTIONS {
-        return Err(Fail::new(Code::Invalid, "between 1 and 512 connections at a time"));
+        return Err(Fail::new(Code::Invalid, "the limit of connections is not between 1 and 512"));
     }
     let at = context.incoming.free_slot(max.into())?;
     let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
@@ -83,7 +83,7 @@ pub fn open(channel: u32, credit: u32, (port, max): (u16, u16), context: &mut Co
     context
         .poll
         .add(&socket, token(channel, 0), libc::EPOLLIN)
-        .map_err(|error| Fail::of(error, "cannot wait for connections"))?;
+        .map_err(|error| Fail::of(error, "cannot poll the listener"))?;
     let slot = &mut context.incoming.slots[at];
     slot.listener = Some(channel);
     slot.max = max.into();
@@ -94,7 +94,7 @@ pub fn open(channel: u32, credit: u32, (port, max): (u16, u16), context: &mut Co
 
 fn listen_failure(error: Errno) -> Fail {
     match error.0 {
-        libc::EADDRINUSE => Fail { errno: error.0, ..Fail::new(Code::Exists, "the port is taken") },
+        libc::EADDRINUSE => Fail { errno: error.0, ..Fail::new(Code::Exists, "the port is in use") },
         _ => Fail::of(error, "cannot listen"),
     }
 }

@@ -77,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn theCommandLineIsReadAsItIsWritten() {
+    fn theCommandLineIsParsed() {
         let options = Options::parse(&[b"--socket", b"/s", b"--workspace", b"/w", b"--uid", b"7", b"--plain"]).unwrap();
         assert_eq!((options.socket, options.workspace, options.uid, options.gid), (&b"/s"[..], &b"/w"[..], 7, 1000));
         assert!(options.plain && options.seccomp);
     }
 
     #[test]
-    fn whatIsWrongIsSaidAtTheStart() {
+    fn invalidOptionsAreReportedAtTheStart() {
         let long = [b'x'; 108];
         let cases: [&[&[u8]]; 6] = [
             &[b"--socket", b"/s"],

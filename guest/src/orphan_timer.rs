@@ -52,23 +52,23 @@ mod tests {
     }
 
     #[test]
-    fn theGraceIsOverAfterSoMuchTimeInShortTurns() {
+    fn theGraceEndsAfterItsTimeInShortIterations() {
         let mut timer = with_grace(3);
         let over = (0..100).position(|turn| timer.is_over(turn * SECOND / 2));
         assert_eq!(over, Some(6));
     }
 
     #[test]
-    fn theTimeOfAFreezeDoesNotCount() {
+    fn frozenTimeDoesNotCount() {
         let mut timer = with_grace(3);
         assert!(!timer.is_over(0));
-        assert!(!timer.is_over(3600 * SECOND), "one turn counts for a second at most");
+        assert!(!timer.is_over(3600 * SECOND), "one iteration counts for at most one second");
         assert!(!timer.is_over(3601 * SECOND));
         assert!(timer.is_over(3602 * SECOND));
     }
 
     #[test]
-    fn aConnectionStartsTheCountAnew() {
+    fn aConnectionRestartsTheGrace() {
         let mut timer = with_grace(2);
         assert!(!timer.is_over(0));
         assert!(!timer.is_over(SECOND));
@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn withoutAGraceItIsNeverOver() {
+    fn withoutAGraceTheTimerNeverEnds() {
         let mut timer = with_grace(0);
         assert!((0..10_000).all(|turn| !timer.is_over(turn * SECOND)));
         assert_eq!(timer.next_check(), None);
     }
 
     #[test]
-    fn theNextLookIsNoLaterThanTheEndOfTheGrace() {
+    fn theNextCheckIsNoLaterThanTheEndOfTheGrace() {
         let mut timer = with_grace(2);
         assert_eq!(timer.next_check(), None);
         assert!(!timer.is_over(0));

@@ -23,7 +23,7 @@ pub fn check(path: &[u8]) -> core::result::Result<CString, Fail> {
         return Err(Fail::new(Code::Escapes, "the path is absolute"));
     }
     let path = if path.is_empty() { b"." } else { path };
-    CString::new(path).map_err(|_| Fail::new(Code::Invalid, "a zero byte in the path"))
+    CString::new(path).map_err(|_| Fail::new(Code::Invalid, "the path contains a zero byte"))
 }
 
 /// Opens a path. With `O_NOFOLLOW` a symbolic link at its end is not followed.
@@ -42,7 +42,7 @@ pub fn open(root: &Fd, path: &CStr, flags: i32) -> Result<Fd> {
 pub fn parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fail> {
     let (above, name) = split(path)?;
     let directory = open(root, &above, libc::O_PATH | libc::O_DIRECTORY);
-    Ok((directory.map_err(|error| Fail::of(error, "cannot open the directory above"))?, name))
+    Ok((directory.map_err(|error| Fail::of(error, "cannot open the parent directory"))?, name))
 }
 
 /// Opens the parent directory and creates missing directories.
@@ -61,7 +61,7 @@ fn make_directories(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
         let prefix = check(&bytes[..end])?;
         match open(root, &prefix, libc::O_PATH | libc::O_DIRECTORY) {
             Err(Errno(libc::ENOENT)) => make_one(root, &prefix)?,
-            other => drop(other.map_err(|error| Fail::of(error, "cannot open a directory above"))?),
+            other => drop(other.map_err(|error| Fail::of(error, "cannot open a parent directory"))?),
         }
     }
     Ok(())
@@ -71,7 +71,7 @@ fn make_one(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
     let (directory, name) = parent(root, path)?;
     match file::make_directory_at(&directory, &name, 0o755) {
         Ok(()) | Err(Errno(libc::EEXIST)) => Ok(()),
-        Err(error) => Err(Fail::of(error, "cannot make a directory above")),
+        Err(error) => Err(Fail::of(error, "cannot create a parent directory")),
     }
 }
 
@@ -85,7 +85,7 @@ fn split(path: &CStr) -> core::result::Result<(CString, CString), Fail> {
     let start = bytes[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     match &bytes[start..end] {
         b".." if leaves(&bytes[..end]) => Err(Fail::new(Code::Escapes, "the path leaves the workspace")),
-        b"" | b"." | b".." => Err(Fail::new(Code::Invalid, "the path names no entry of a directory")),
+        b"" | b"." | b".." => Err(Fail::new(Code::Invalid, "the path does not name a directory entry")),
         name => Ok((check(&bytes[..start])?, check(name)?)),
     }
 }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn theWalkOfOurOwnAgreesWithTheKernel() {
+    fn theFallbackWalkAgreesWithTheKernel() {
         let folder = std::env::temp_dir().join(format!("viv-paths-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("a/b")).unwrap();
         std::fs::write(folder.join("a/b/file"), "x").unwrap();

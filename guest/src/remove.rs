@@ -27,7 +27,7 @@ pub fn open(channel: u32, path: &[u8], recursive: bool, context: &mut Context) -
     let path = paths::check(path)?;
     let impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let (directory, name) = paths::parent(&context.workspace, &path)?;
-    let stat = stat_at(&directory, &name).map_err(|error| Fail::of(error, "cannot find it"))?;
+    let stat = stat_at(&directory, &name).map_err(|error| Fail::of(error, "cannot find the file"))?;
     if recursive && stat.is(libc::S_IFDIR) {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let walk = open_at(&directory, &name, flags, 0).and_then(|fd| Walk::new(fd, Vec::new()));
@@ -35,7 +35,7 @@ pub fn open(channel: u32, path: &[u8], recursive: bool, context: &mut Context) -
         return Ok(Some(Box::new(Removing { directory, name, walk, removed: 0, closed: false })));
     }
     let flags = if stat.is(libc::S_IFDIR) { libc::AT_REMOVEDIR } else { 0 };
-    unlink_at(&directory, &name, flags).map_err(|error| Fail::of(error, "cannot remove it"))?;
+    unlink_at(&directory, &name, flags).map_err(|error| Fail::of(error, "cannot remove the file"))?;
     drop(impersonation);
     context.out.frames.begin(channel, kind::END).u64(1).end();
     Ok(None)

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn whatIsSentIsStillThereForAnotherHost() {
+    fn sentOutputIsAvailableForTheNextHost() {
         let mut ring = Ring::default();
         put(&mut ring, b"hello ");
         assert_eq!(take(&mut ring), b"hello ");

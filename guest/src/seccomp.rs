@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn whatOpensOtherWorldsIsRefused() {
+    fn systemCallsForNamespacesAndMountsAreRefused() {
         let calls = [
             libc::SYS_unshare,
             libc::SYS_setns,
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn anotherArchitectureKills() {
+    fn aSystemCallOfAnotherArchitectureKillsTheProcess() {
         assert_eq!(decide(&filter(), 0x4000_0003, 1, [0; 3]), KILL);
         if cfg!(target_arch = "x86_64") {
             assert_eq!(ask((X32 | 1).into(), [0; 3]), KILL);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn onlyOrdinarySocketsAreMade() {
+    fn onlyOrdinarySocketsAreAllowed() {
         for domain in [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6] {
             assert_eq!(ask(libc::SYS_socket, [domain as u32, 1, 0]), ALLOW);
             assert_eq!(ask(libc::SYS_socket, [domain as u32, (2 | libc::SOCK_CLOEXEC) as u32, 0]), ALLOW);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn noProtocolIsLoadedIntoTheHost() {
+    fn socketsThatWouldLoadAModuleAreRefused() {
         for domain in [libc::AF_INET, libc::AF_INET6] {
             for (kind, protocol) in [(1, 6), (2, 17), (2, 1), (2, 58), (3, 1)] {
                 assert_eq!(ask(libc::SYS_socket, [domain as u32, kind, protocol]), ALLOW);
@@ -336,12 +336,12 @@ mod tests {
     }
 
     #[test]
-    fn whatTheHostHasOnceForAllIsNotToBeHad() {
+    fn systemCallsForUncountedHostResourcesAreRefused() {
         assert_eq!(ask(libc::SYS_io_setup, [1, 0, 0]), refuse(libc::ENOSYS));
     }
 
     #[test]
-    fn nobodyTypesIntoAnotherTerminal() {
+    fn injectingTerminalInputIsRefused() {
         assert_eq!(ask(libc::SYS_ioctl, [0, libc::TIOCSTI as u32, 0]), refuse(libc::EPERM));
         assert_eq!(ask(libc::SYS_ioctl, [0, libc::TIOCLINUX as u32, 0]), refuse(libc::EPERM));
         assert_eq!(ask(libc::SYS_ioctl, [0, libc::TIOCGWINSZ as u32, 0]), ALLOW);

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn whatSomebodyElseTookAwayIsNotAnnounced() {
+    fn missingBytesAreNotAnnounced() {
         let (reader, _writer) = filled(100_000);
         let (mut splicer, mut copy) = (SplicePipe::default(), Vec::new());
         assert_eq!(splicer.take(&reader, 120_000, (7, 1), &mut copy), Ok(100_000));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn whereItCannotBeSentInThisWayItIsCopiedBeforeWhatFollows() {
+    fn dataThatCannotBeSplicedIsCopiedInOrder() {
         let (reader, _writer) = filled(70_000);
         let (mut splicer, mut frames) = (SplicePipe::default(), Vec::new());
         splicer.take(&reader, 70_000, (7, 1), &mut frames).unwrap();

@@ -15,7 +15,7 @@ pub fn send(channel: u32, context: &mut Context) -> Opened {
     let lines = tree::descendants(process::own_pid());
     let cpu = lines.iter().map(|line| line.ticks * TICK_US).sum::<u64>() + process::reaped_cpu_us();
     let memory = lines.iter().map(|line| line.resident_pages * PAGE).sum();
-    let disk = file::space(&context.workspace).map_err(|error| Fail::of(error, "cannot look at the disk"))?;
+    let disk = file::space(&context.workspace).map_err(|error| Fail::of(error, "cannot read the disk usage"))?;
     let out = context.out.frames.begin(channel, kind::END).u32(lines.len() as u32).u64(cpu).u64(memory);
     for value in disk {
         out.u64(value);

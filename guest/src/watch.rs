@@ -63,7 +63,7 @@ pub struct Watching {
 
 pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, context: &mut Context) -> Opened {
     let path = paths::check(path)?;
-    let fail = |error| Fail::of(error, "cannot watch it");
+    let fail = |error| Fail::of(error, "cannot watch the directory");
     let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NONBLOCK;
     let directory = paths::open(&context.workspace, &path, flags).map_err(fail)?;
@@ -99,8 +99,8 @@ fn watch_directory(inotify: &Fd, directory: &Fd, context: &Context) -> Result<i3
 
 fn too_many(error: Errno) -> Fail {
     match error.0 {
-        libc::ENOSPC => Fail { errno: error.0, ..Fail::new(Code::Busy, "no more watches are allowed") },
-        _ => Fail::of(error, "cannot watch it"),
+        libc::ENOSPC => Fail { errno: error.0, ..Fail::new(Code::Busy, "the maximum number of watches is reached") },
+        _ => Fail::of(error, "cannot watch the directory"),
     }
 }
 

@@ -54,7 +54,7 @@ pub fn open(request: &Write, context: &mut Context) -> Opened {
     let (directory, name) = above?;
     match stat_at(&directory, &name) {
         Ok(_) if request.fail_if_exists => return Err(Fail::new(Code::Exists, "the file exists")),
-        Ok(stat) if stat.is(libc::S_IFDIR) => return Err(Fail::new(Code::NotAFile, "a directory is in the way")),
+        Ok(stat) if stat.is(libc::S_IFDIR) => return Err(Fail::new(Code::NotAFile, "the target is a directory")),
         _ => {}
     }
     let (temporary, file) = begin(&directory, &mut context.counter)?;
@@ -83,7 +83,7 @@ fn begin(directory: &Fd, counter: &mut u64) -> Result<(CString, Fd), Fail> {
     for _ in 0..MAX_LEFT {
         *counter += 1;
         let name = format!(".viv-tmp-{}-{counter}", process::own_pid());
-        let name = CString::new(name).map_err(|_| Fail::new(Code::Invalid, "no name"))?;
+        let name = CString::new(name).map_err(|_| Fail::new(Code::Invalid, "the path has no file name"))?;
         match open_at(directory, &name, flags, 0o600) {
             Err(Errno(libc::EEXIST)) => {}
             other => {
@@ -160,11 +160,11 @@ impl Writing {
         let _impersonation = self.user.impersonate().map_err(impersonation_failure)?;
         let file = self.file.take().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
         set_mode(&file, self.wanted_mode()).map_err(|error| Fail::of(error, "cannot set the mode"))?;
-        let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot look at it"))?;
+        let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot stat the file"))?;
         // Closes the file before the rename, because watches would report a later close as a modification.
         drop(file);
         put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
-            .map_err(|error| Fail::of(error, "cannot put the file in place"))?;
+            .map_err(|error| Fail::of(error, "cannot rename the file to its target"))?;
         self.state = State::InPlace;
         // The rename has changed the ctime.
         let stat = stat_at(&self.directory, &self.name).ok().filter(|now| now.inode == stat.inode).unwrap_or(stat);

@@ -52,5 +52,5 @@ fn theGuestStaysSmallAlsoAfterABurst() {
         ended += u32::from(host.frame().kind == common::kind::END);
     }
     let guest = host.guest.id();
-    until("the memory of the burst is given back", || resident_kb(guest) < MOST_RESIDENT_KB);
+    until("the memory of the burst is released", || resident_kb(guest) < MOST_RESIDENT_KB);
 }

@@ -7,7 +7,7 @@ mod common;
 use common::{Host, Run, kind, service};
 
 #[test]
-fn aHostThatHangsUpRightAfterARequestIsNoticed() {
+fn aDisconnectDirectlyAfterARequestIsDetected() {
     let mut host = Host::start();
     for _ in 0..50 {
         host.exec(1, &Run::of(&["true"]));
@@ -19,7 +19,7 @@ fn aHostThatHangsUpRightAfterARequestIsNoticed() {
 }
 
 #[test]
-fn brokenFramesEndTheConnectionAndNothingElse() {
+fn invalidFramesEndOnlyTheConnection() {
     let mut host = Host::start();
     host.exec(1, &Run::of(&["sleep", "1000"]));
     host.ping();
@@ -42,7 +42,7 @@ fn brokenFramesEndTheConnectionAndNothingElse() {
 }
 
 #[test]
-fn whatALaterHostMayAskIsUnsupportedForItsChannelAlone() {
+fn anUnknownServiceIsUnsupportedForItsChannelOnly() {
     let mut host = Host::start();
     host.open(1, 200, |f| f);
     assert_eq!(host.finish(1).code(), 15);

@@ -7,7 +7,7 @@ mod common;
 use common::{Fields, Host, Outcome, Run, is_alive, kind, service, until};
 
 #[test]
-fn aCommandIsHeardAndItsStatusTold() {
+fn aCommandReturnsItsOutputAndStatus() {
     let mut host = Host::start();
     let outcome = host.shell("echo out; echo err >&2; exit 3");
     assert_eq!((outcome.text(1), outcome.text(2)), ("out\n".into(), "err\n".into()));
@@ -28,14 +28,14 @@ fn theEnvironmentAndTheDirectoryAreThoseOfTheRequest() {
 }
 
 #[test]
-fn theSecretIsGoneFromTheGuestsEnvironment() {
+fn theSecretIsRemovedFromTheEnvironmentOfTheGuest() {
     let host = Host::start();
     let environment = std::fs::read(format!("/proc/{}/environ", host.guest.id())).unwrap();
     assert!(!String::from_utf8_lossy(&environment).contains(common::SECRET));
 }
 
 #[test]
-fn whatCannotStartFailsWithItsReason() {
+fn aCommandThatCannotStartFailsWithTheReason() {
     let mut host = Host::start();
     std::fs::write(host.path("plain"), "no program").unwrap();
     let plain = host.path("plain");
@@ -64,7 +64,7 @@ fn inputIsReadToItsEnd() {
 }
 
 #[test]
-fn inputThatNobodyReadsWaitsAndItsCreditComesBackOnlyWhenRead() {
+fn unreadInputWaitsAndItsCreditIsReturnedWhenRead() {
     let mut host = Host::start();
     host.exec(1, &Run { with_input: true, ..Run::shell("read line; cat | wc -c") });
     for _ in 0..4 {
@@ -77,7 +77,7 @@ fn inputThatNobodyReadsWaitsAndItsCreditComesBackOnlyWhenRead() {
 }
 
 #[test]
-fn aMegabyteOfInputPassesWithCreditGivenBack() {
+fn aMegabyteOfInputPassesWithReturnedCredit() {
     let mut host = Host::start();
     host.exec(1, &Run { with_input: true, ..Run::of(&["wc", "-c"]) });
     let (mut credit, mut sent) = (262_144usize, 0usize);
@@ -133,11 +133,11 @@ fn aSignalToTheTreeReachesDescendants() {
     host.send(1, kind::SIGNAL, |f| f.u8(15).u8(1));
     while !host.step(1, &mut outcome, true) {}
     assert_eq!((outcome.exit().cause, outcome.exit().code), (1, 15));
-    until("the child is gone", || !is_alive(child));
+    until("the child has exited", || !is_alive(child));
 }
 
 #[test]
-fn aDeathBySignalIsTold() {
+fn aDeathBySignalIsReported() {
     let mut host = Host::start();
     let exit = host.shell("kill -SEGV $$").exit();
     assert_eq!((exit.cause, exit.code), (1, 11));
@@ -155,14 +155,14 @@ fn fugitives_die(host: &mut Host, end: impl FnOnce(&mut Host), run: Run, cause: 
     host.exec(1, &run);
     let mut outcome = Outcome::default();
     while outcome.text(1).matches('\n').count() < 4 {
-        assert!(!host.step(1, &mut outcome, true), "not all of them started: {outcome:?}");
+        assert!(!host.step(1, &mut outcome, true), "not all processes started: {outcome:?}");
     }
     let pids: Vec<i32> = outcome.text(1).lines().map(|line| line.parse().unwrap()).collect();
     end(host);
     while !host.step(1, &mut outcome, true) {}
     assert_eq!((outcome.exit().cause, outcome.exit().code), (cause, 9));
     for pid in pids {
-        until("all are gone", || !is_alive(pid));
+        until("all processes have exited", || !is_alive(pid));
     }
 }
 
@@ -173,7 +173,7 @@ fn aTimeOutKillsTheWholeTree() {
 }
 
 #[test]
-fn silenceKillsTheWholeTree() {
+fn anIdleTimeoutKillsTheWholeTree() {
     let mut host = Host::start();
     fugitives_die(&mut host, |_| (), Run { idle_timeout_ms: 10_000, ..Run::shell(FUGITIVES) }, 3);
 }
@@ -185,7 +185,7 @@ fn closingKillsTheWholeTree() {
 }
 
 #[test]
-fn aBombOfForksIsBeaten() {
+fn aForkBombIsKilled() {
     let mut host = Host::start();
     // Each of a few hundred processes forks again and again; the limit keeps the machine usable.
     let script = "import os,time
@@ -203,12 +203,12 @@ while True:
     let outcome = host.finish(1);
     assert_eq!(outcome.exit().cause, 2);
     let guest = host.guest.id() as i32;
-    until("nobody is left", || vivarium_sys::tree::descendants(guest).is_empty());
+    until("all processes have exited", || vivarium_sys::tree::descendants(guest).is_empty());
     assert_eq!(host.shell("echo fine").text(1), "fine\n");
 }
 
 #[test]
-fn outputBeyondTheLimitIsCountedAndThrownAway() {
+fn outputBeyondTheLimitIsCountedAndDiscarded() {
     let mut host = Host::start();
     host.exec(1, &Run { output_limit: 1000, ..Run::shell("head -c 300000 /dev/zero; echo end >&2") });
     let outcome = host.finish(1);
@@ -244,7 +244,7 @@ fn aPingIsAnsweredUnderABulkStream() {
 }
 
 #[test]
-fn endComesWhileABackgroundChildHoldsThePipe() {
+fn theEndIsSentWhileABackgroundChildHoldsThePipe() {
     let mut host = Host::start();
     let outcome = host.shell("(while [ ! -e go ]; do sleep 0.01; done; while echo noise; do :; done) & echo $!");
     let child: i32 = outcome.text(1).trim().parse().unwrap();
@@ -255,7 +255,7 @@ fn endComesWhileABackgroundChildHoldsThePipe() {
 }
 
 #[test]
-fn aLoudBackgroundChildLivesOn() {
+fn aBackgroundChildWithOutputContinues() {
     let mut host = Host::start();
     let outcome = host.shell("cat /dev/zero & echo $! >&2");
     let child: i32 = outcome.text(2).trim().parse().unwrap();
@@ -267,7 +267,7 @@ fn aLoudBackgroundChildLivesOn() {
 }
 
 #[test]
-fn allOutputComesBeforeTheEnd() {
+fn allOutputPrecedesTheEnd() {
     let mut host = Host::start();
     for size in [1usize, 65_535, 65_536, 65_537, 1_000_000] {
         let outcome = host.shell(&format!("head -c {size} /dev/zero; printf x"));
@@ -277,7 +277,7 @@ fn allOutputComesBeforeTheEnd() {
 }
 
 #[test]
-fn bulkOutputComesWholeAndInOrderAlsoAfterAPause() {
+fn bulkOutputIsCompleteAndInOrderAfterAPause() {
     let mut host = Host::start();
     let outcome = host.shell("seq 1 2000000; seq 1 9 >&2; sleep 0.05; echo again; sleep 0.05; seq 1 2000000");
     let numbers: String = (1..=2_000_000).map(|number| format!("{number}\n")).collect();
@@ -294,7 +294,7 @@ fn bulkOutputStopsAtItsLimitToTheByte() {
 }
 
 #[test]
-fn aProcessThatReadsItsOwnOutputHarmsNothingElse() {
+fn aProcessThatReadsItsOwnOutputDoesNotAffectOthers() {
     let mut host = Host::start();
     let outcome = host.shell("cat </proc/self/fd/1 >/dev/null & seq 1 3000000; kill $!; wait $!; exit 5");
     let exit = outcome.exit();
@@ -303,7 +303,7 @@ fn aProcessThatReadsItsOwnOutputHarmsNothingElse() {
 }
 
 #[test]
-fn aDetachedProcessGoesOnUnheard() {
+fn aDetachedProcessContinuesWithoutOutput() {
     let mut host = Host::start();
     host.exec(1, &Run { timeout_ms: 10_000, ..Run::shell("echo $$; while :; do echo noise; sleep 0.05; done") });
     let mut outcome = Outcome::default();
@@ -338,7 +338,7 @@ fn aProcessOutlivesTheConnectionAndIsListed() {
     assert!(is_alive(pid));
     host.send(77, kind::CLOSE, |f| f);
     assert_eq!(host.finish(77).exit().cause, 4);
-    until("it is gone", || !is_alive(pid));
+    until("the process has exited", || !is_alive(pid));
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn aProcessThatEndsWithoutAHostIsNotListed() {
 }
 
 #[test]
-fn aCommandHasNoDescriptorsButItsOwn() {
+fn aCommandInheritsOnlyItsStreams() {
     let mut host = Host::start();
     assert_eq!(host.shell("ls /proc/self/fd | tr '\\n' ' '").text(1), "0 1 2 3 ");
 }
@@ -372,7 +372,7 @@ fn commandsSeeOnlyTheProcessorsOfTheSetup() {
 }
 
 #[test]
-fn theGuestTakesItsProcessesAlong() {
+fn theGuestKillsItsProcessesOnExit() {
     let mut host = Host::start();
     host.exec(1, &Run::shell("setsid sleep 1000 & echo $!; exec sleep 1000"));
     let mut outcome = Outcome::default();
@@ -380,7 +380,7 @@ fn theGuestTakesItsProcessesAlong() {
     let child: i32 = outcome.text(1).trim().parse().unwrap();
     host.send(0, kind::SHUTDOWN, |f| f);
     assert!(host.guest.wait().unwrap().success());
-    until("the child is gone", || !is_alive(child));
+    until("the child has exited", || !is_alive(child));
 }
 
 #[test]

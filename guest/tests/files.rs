@@ -107,7 +107,7 @@ fn aLargeFileIsReadWithinItsCredit() {
 }
 
 #[test]
-fn whatIsNoRegularFileIsRefusedAtOnce() {
+fn readingANonRegularFileFailsImmediately() {
     let mut host = Host::start();
     assert!(std::process::Command::new("mkfifo").arg(host.path("fifo")).status().unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(host.path("socket")).unwrap();
@@ -144,7 +144,7 @@ fn noPathLeavesTheWorkspace() {
 }
 
 #[test]
-fn aWrittenFileAppearsWhole() {
+fn aWriteIsAtomic() {
     let mut host = Host::start();
     let content = vec![7u8; 200_000];
     let outcome = write(&mut host, &Put { path: "a/b/c", flags: 1, limits: [0; 3], content: &content });
@@ -179,7 +179,7 @@ fn aLargeFileIsWrittenWithinItsCredit() {
 }
 
 #[test]
-fn anUnfinishedWriteLeavesNothingBehind() {
+fn anUnfinishedWriteLeavesNoFile() {
     let mut host = Host::start();
     fs::write(host.path("file"), "old").unwrap();
     let put = Put { path: "file", flags: 0, limits: [0; 3], content: b"" };
@@ -197,7 +197,7 @@ fn anUnfinishedWriteLeavesNothingBehind() {
 }
 
 #[test]
-fn aFileThatIsReplacedKeepsItsModeIfThatIsWanted() {
+fn aReplacedFileKeepsItsModeOnRequest() {
     let mut host = Host::start();
     fs::write(host.path("tool"), "old").unwrap();
     for (flags, before, after) in [(4, 0o4755, 0o755), (4, 0o600, 0o600), (0, 0o755, 0o640)] {
@@ -212,7 +212,7 @@ fn aFileThatIsReplacedKeepsItsModeIfThatIsWanted() {
 
 /// A snapshot or a crash during a write leaves the temporary file on the disk, and the next guest counts from one.
 #[test]
-fn whatAnEarlierGuestLeftIsInNobodysWay() {
+fn temporaryFilesOfAnEarlierGuestDoNotInterfere() {
     let mut host = Host::start();
     for number in 1..=5 {
         fs::write(host.path(&format!(".viv-tmp-{}-{number}", host.guest.id())), "half").unwrap();
@@ -226,7 +226,7 @@ fn whatAnEarlierGuestLeftIsInNobodysWay() {
 }
 
 #[test]
-fn theLimitsOfAWriteAreKept() {
+fn theLimitsOfAWriteAreEnforced() {
     let mut host = Host::start();
     fs::create_dir(host.path("folder")).unwrap();
     for name in ["one", "folder/two", "folder/three"] {
@@ -246,7 +246,7 @@ fn theLimitsOfAWriteAreKept() {
 }
 
 #[test]
-fn aWriteMayInsistOnANewFile() {
+fn aWriteCanRequireANewFile() {
     let mut host = Host::start();
     let put = Put { path: "file", flags: 2, limits: [0; 3], content: b"x" };
     assert_eq!(write(&mut host, &put).fail, None);
@@ -274,7 +274,7 @@ fn aLinkAtTheTargetIsReplacedNotFollowed() {
 }
 
 #[test]
-fn statTellsTypesAndFollowsOnlyIfAsked() {
+fn statReturnsTypesAndFollowsLinksOnRequest() {
     let mut host = Host::start();
     fs::write(host.path("file"), "12345").unwrap();
     symlink("file", host.path("link")).unwrap();
@@ -291,7 +291,7 @@ fn statTellsTypesAndFollowsOnlyIfAsked() {
 }
 
 #[test]
-fn directoriesAreMade() {
+fn directoriesAreCreated() {
     let mut host = Host::start();
     assert_eq!(mkdir(&mut host, "a/b", 0).code(), NOT_FOUND);
     assert_eq!(mkdir(&mut host, "a/b", 1).fail, None);
@@ -374,7 +374,7 @@ open('leaf', 'w').close()";
 }
 
 #[test]
-fn theEndOfAReadTellsOfAWriteInBetween() {
+fn theEndOfAReadReportsAConcurrentWrite() {
     let mut host = Host::start();
     fs::write(host.path("file"), vec![1; 100_000]).unwrap();
     let steady = read(&mut host, b"file", 0, u64::MAX);

@@ -14,7 +14,7 @@ use vivarium_guest::wire::{Fields, FrameReader, Frames, kind};
 use vivarium_sys::file::Stat;
 
 #[test]
-fn everyTextMakesItsBytes() {
+fn everyGoldenTextMatchesItsBytes() {
     for golden in golden::all() {
         if std::env::var_os("VIV_GOLDEN").is_some_and(|value| value == "write") && !golden.bin.exists() {
             std::fs::write(&golden.bin, golden.bytes()).unwrap();
@@ -24,7 +24,7 @@ fn everyTextMakesItsBytes() {
 }
 
 #[test]
-fn theReaderFindsEveryFrameInOneStream() {
+fn theReaderDecodesEveryFrameOfAStream() {
     let all = golden::all();
     let stream: Vec<u8> = all.iter().flat_map(|golden| golden.read()).collect();
     for step in [1, 7, 64, 100_000] {
@@ -46,7 +46,7 @@ fn theReaderFindsEveryFrameInOneStream() {
 }
 
 #[test]
-fn everyRequestIsReadAsItsTextSays() {
+fn everyGoldenRequestIsDecoded() {
     let opens: Vec<Golden> = golden::all().into_iter().filter(|golden| golden.kind == kind::OPEN).collect();
     assert!(opens.len() > 15);
     for golden in opens {
@@ -143,7 +143,7 @@ const STAT: Stat = Stat {
 };
 
 #[test]
-fn whatTheGuestSendsHasTheGoldenBytes() {
+fn framesOfTheGuestHaveTheGoldenBytes() {
     let named = |name: &str| golden::all().into_iter().find(|golden| golden.name == name).unwrap().read();
     let mut out = Frames::default();
     out.begin(0, kind::PONG).u64(u64::MAX).end();

@@ -26,7 +26,7 @@ fn hashed(outcome: &Outcome) -> (u64, String, u8) {
 }
 
 #[test]
-fn aHashIsWhatTheStandardSays() {
+fn aHashMatchesTheTestVectors() {
     let mut host = Host::start();
     let million = "a".repeat(1_000_000);
     // The first three are of FIPS 180; the last crosses the border of a slice.
@@ -64,7 +64,7 @@ fn onlyRegularFilesBeneathTheWorkspaceAreHashed() {
 }
 
 #[test]
-fn aPingPassesAHashThatIsUnderWay() {
+fn aPingIsAnsweredDuringAHash() {
     let mut host = Host::start();
     fs::File::create(host.path("sparse")).unwrap().set_len(64 << 20).unwrap();
     host.open(7, service::HASH, |f| f.string(b"sparse"));

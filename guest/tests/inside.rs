@@ -15,7 +15,7 @@ fn dial(host: &mut Host, family: u8, port: u16, path: &str) {
 }
 
 #[test]
-fn aPortInsideIsReachedAndBothWaysEnd() {
+fn aPortInTheSandboxIsConnectedInBothDirections() {
     let mut host = Host::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     dial(&mut host, 1, listener.local_addr().unwrap().port(), "");
@@ -33,7 +33,7 @@ fn aPortInsideIsReachedAndBothWaysEnd() {
 }
 
 #[test]
-fn aProgramThatListensOnTheLongerLoopbackAloneIsReached() {
+fn aProgramThatListensOnlyOnIpv6IsConnected() {
     let mut host = Host::start();
     let Ok(listener) = TcpListener::bind("[::1]:0") else {
         return; // This machine has no IPv6.
@@ -48,7 +48,7 @@ fn aProgramThatListensOnTheLongerLoopbackAloneIsReached() {
 }
 
 #[test]
-fn aUnixSocketInsideIsReached() {
+fn aUnixSocketInTheSandboxIsConnected() {
     let mut host = Host::start();
     let path = host.path("app.sock");
     let listener = UnixListener::bind(&path).unwrap();
@@ -66,7 +66,7 @@ fn aUnixSocketInsideIsReached() {
 }
 
 #[test]
-fn aPortWhereNobodyListensIsRefused() {
+fn aConnectionToAPortWithoutAListenerIsRefused() {
     let mut host = Host::start();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     dial(&mut host, 1, port, "");
@@ -81,7 +81,7 @@ fn aPortWhereNobodyListensIsRefused() {
 
 /// The kernel lets a connection attempt wait for minutes if the backlog of the listener is full.
 #[test]
-fn aListenerThatDoesNotAnswerIsGivenUp() {
+fn aConnectionToAnUnresponsiveListenerTimesOut() {
     let mut host = Host::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // SAFETY: a second listen only changes the backlog.
@@ -98,7 +98,7 @@ fn aListenerThatDoesNotAnswerIsGivenUp() {
 }
 
 #[test]
-fn aSlowReaderInsideGetsAllAndCreditComesBack() {
+fn aSlowReaderInTheSandboxReceivesAllDataAndCreditIsReturned() {
     let mut host = Host::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     dial(&mut host, 1, listener.local_addr().unwrap().port(), "");
@@ -126,7 +126,7 @@ fn aSlowReaderInsideGetsAllAndCreditComesBack() {
 }
 
 #[test]
-fn statisticsTellOfProcessesTimeMemoryAndDisk() {
+fn statisticsHaveProcessesTimeMemoryAndDisk() {
     let mut host = Host::start();
     host.exec(1, &Run::shell("echo ready; exec sleep 1000"));
     let mut outcome = Outcome::default();

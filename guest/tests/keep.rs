@@ -37,7 +37,7 @@ fn kept(host: &Host) -> Vec<(u32, String)> {
 }
 
 #[test]
-fn aKeptTerminalIsTakenOverWithItsRecentOutput() {
+fn aHostAttachesToAKeptTerminalWithItsRecentOutput() {
     let mut host = Host::start();
     terminal(&mut host, "shl_1", "stty -echo; echo first; while read line; do echo \"<$line>\"; done");
     let mut before = Outcome::default();
@@ -54,12 +54,12 @@ fn aKeptTerminalIsTakenOverWithItsRecentOutput() {
 }
 
 #[test]
-fn itTalksOnWhileNobodyListensAndOnlyTheEndIsKept() {
+fn withoutAHostOnlyTheLastOutputIsKept() {
     let mut host = Host::start();
     terminal(&mut host, "busy", "stty -opost; seq 200000; touch done; read line; echo $line");
     host.stream.shutdown(std::net::Shutdown::Both).unwrap();
     let done = host.path("done");
-    until("it has said all", || done.exists());
+    until("the output is complete", || done.exists());
     host.accept_again();
     attach(&mut host, 1, CREDIT);
     let mut outcome = Outcome::default();
@@ -74,12 +74,12 @@ fn itTalksOnWhileNobodyListensAndOnlyTheEndIsKept() {
 }
 
 #[test]
-fn aReplayKeepsToTheCredit() {
+fn aReplayRespectsTheCredit() {
     let mut host = Host::start();
     terminal(&mut host, "slow", "stty -opost; seq 50000; touch done; sleep 1000");
     host.stream.shutdown(std::net::Shutdown::Both).unwrap();
     let done = host.path("done");
-    until("it has said all", || done.exists());
+    until("the output is complete", || done.exists());
     host.accept_again();
     attach(&mut host, 1, 1000);
     let mut outcome = Outcome::default();
@@ -93,7 +93,7 @@ fn aReplayKeepsToTheCredit() {
 }
 
 #[test]
-fn withAHostThatGivesNoCreditTheProcessWaits() {
+fn withoutCreditOfAnAttachedHostTheProcessWaits() {
     let mut host = Host::start();
     let script = "yes & while [ ! -e go ]; do sleep 0.01; done; kill $!; echo end >&2";
     let run = Run { kept: Some("k".to_owned()), credit: 10_000, ..Run::shell(script) };
@@ -110,7 +110,7 @@ fn withAHostThatGivesNoCreditTheProcessWaits() {
 }
 
 #[test]
-fn aCommandThatEndsWithoutAHostIsStillTold() {
+fn aKeptCommandThatEndsWithoutAHostIsReported() {
     let mut host = Host::start();
     let script = "while [ ! -e go ]; do sleep 0.01; done; echo out; echo err >&2; exit 7";
     host.exec(5, &Run { kept: Some("job".to_owned()), ..Run::shell(script) });
@@ -118,7 +118,7 @@ fn aCommandThatEndsWithoutAHostIsStillTold() {
     let guest = host.guest.id() as i32;
     host.leave();
     std::fs::write(host.path("go"), "").unwrap();
-    until("it has ended", || vivarium_sys::tree::descendants(guest).is_empty());
+    until("the process has exited", || vivarium_sys::tree::descendants(guest).is_empty());
     host.accept_again();
     host.reconnect();
     assert_eq!(kept(&host), [(5, "job".to_owned())]);
@@ -131,7 +131,7 @@ fn aCommandThatEndsWithoutAHostIsStillTold() {
 }
 
 #[test]
-fn whatIsKeptCanBeClosedOrLetGo() {
+fn aKeptProcessCanBeClosedOrDetached() {
     for (kind, cause) in [(kind::CLOSE, 4), (kind::DETACH, 5)] {
         let mut host = Host::start();
         terminal(&mut host, "shl", "echo $$; exec sleep 1000");
@@ -142,7 +142,7 @@ fn whatIsKeptCanBeClosedOrLetGo() {
         host.send(1, kind, |f| f);
         assert_eq!(host.finish(1).exit().cause, cause);
         if kind == kind::CLOSE {
-            until("it is gone", || !is_alive(pid));
+            until("the process has exited", || !is_alive(pid));
         } else {
             assert!(is_alive(pid));
         }
@@ -150,7 +150,7 @@ fn whatIsKeptCanBeClosedOrLetGo() {
 }
 
 #[test]
-fn inputThatWaitedForAnEarlierHostIsNotCountedTwice() {
+fn unreadInputOfAnEarlierHostIsNotCountedTwice() {
     let mut host = Host::start();
     let run = Run {
         with_input: true,
@@ -175,7 +175,7 @@ fn inputThatWaitedForAnEarlierHostIsNotCountedTwice() {
 }
 
 #[test]
-fn whatIsNotKeptCannotBeTakenOver() {
+fn aProcessThatIsNotKeptCannotBeAttached() {
     let mut host = Host::start();
     host.exec(1, &Run::of(&["sleep", "1000"]));
     host.ping();
@@ -187,7 +187,7 @@ fn whatIsNotKeptCannotBeTakenOver() {
 }
 
 #[test]
-fn aNameIsShortAndNotEmpty() {
+fn aNameMustBeShortAndNotEmpty() {
     let mut host = Host::start();
     for name in ["", "123456789012345678901234567890123"] {
         terminal(&mut host, name, "true");

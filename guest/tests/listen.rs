@@ -43,7 +43,7 @@ fn fail_of(host: &mut Host, port: u16, most: u16) -> u16 {
 }
 
 #[test]
-fn aConnectionFromInsideIsCarriedOutAndBothWaysEnd() {
+fn aConnectionFromInsideIsForwardedInBothDirections() {
     let mut host = Host::start();
     let port = listen(&mut host, 0, 8);
     let mut client = connect(port);
@@ -65,14 +65,14 @@ fn aConnectionFromInsideIsCarriedOutAndBothWaysEnd() {
 }
 
 #[test]
-fn whatIsSentBeyondTheCreditWaitsAndOthersGoOn() {
+fn dataBeyondTheCreditWaitsWithoutBlockingOthers() {
     let mut host = Host::start();
     let port = listen(&mut host, 0, 8);
     let client = connect(port);
     client.set_nonblocking(true).unwrap();
     let channel = arrival(&mut host);
     let mut sent = 0;
-    until("the client is held up", || match (&client).write(&[7; 65_536]) {
+    until("the client blocks", || match (&client).write(&[7; 65_536]) {
         Ok(count) => {
             sent += count;
             false
@@ -92,7 +92,7 @@ fn whatIsSentBeyondTheCreditWaitsAndOthersGoOn() {
 }
 
 #[test]
-fn atTheLimitTheNextWaitsUntilOneHasGone() {
+fn aConnectionAboveTheLimitWaitsUntilAnotherEnds() {
     let mut host = Host::start();
     let port = listen(&mut host, 0, 2);
     let clients: Vec<TcpStream> = (0..3).map(|_| connect(port)).collect();
@@ -123,7 +123,7 @@ fn closingTheListenerFreesItsPortAndLeavesItsConnections() {
 }
 
 #[test]
-fn aClosedListenerMakesWayForTheNextAtOnce() {
+fn theNextListenerCanUseThePortOfAClosedOneImmediately() {
     let mut host = Host::start();
     let port = listen(&mut host, 0, 8);
     host.send(LISTENER, kind::CLOSE, |f| f);
@@ -135,7 +135,7 @@ fn aClosedListenerMakesWayForTheNextAtOnce() {
 }
 
 #[test]
-fn aLostConnectionEndsThemAllAndTheSamePortCanBeHadAgain() {
+fn aLostConnectionEndsAllListenersAndFreesThePort() {
     let mut host = Host::start();
     let port = listen(&mut host, 0, 8);
     let mut client = connect(port);
@@ -150,7 +150,7 @@ fn aLostConnectionEndsThemAllAndTheSamePortCanBeHadAgain() {
 }
 
 #[test]
-fn whatCannotBeListenedToIsRefused() {
+fn invalidListenRequestsAreRefused() {
     let mut host = Host::start();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     assert_eq!(fail_of(&mut host, taken.local_addr().unwrap().port(), 1), 4);
@@ -163,7 +163,7 @@ fn whatCannotBeListenedToIsRefused() {
 }
 
 #[test]
-fn listenersAreFullEachForItself() {
+fn eachListenerHasItsOwnLimit() {
     let mut host = Host::start();
     let narrow = listen_on(&mut host, 3, 0, 1);
     let wide = listen_on(&mut host, 5, 0, 2);
@@ -182,7 +182,7 @@ fn listenersAreFullEachForItself() {
 }
 
 #[test]
-fn oneListenerThatClosesLeavesTheOthers() {
+fn closingOneListenerDoesNotCloseTheOthers() {
     let mut host = Host::start();
     let first = listen_on(&mut host, 3, 0, 2);
     let second = listen_on(&mut host, 5, 0, 2);
@@ -199,7 +199,7 @@ fn oneListenerThatClosesLeavesTheOthers() {
 }
 
 #[test]
-fn aHostThatOpensAChannelOfOursBreaksTheRules() {
+fn openingAChannelWithAGuestNumberIsAViolation() {
     let mut host = Host::start();
     host.open(FIRST, service::STATS, |f| f);
     assert!(host.is_closed());

@@ -32,7 +32,7 @@ fn aGuestWithoutAHostEndsWithItsProcessesWhenTheGraceIsOver() {
     host.leave();
     assert!(is_alive(child));
     until("the guest has ended", || has_ended(&mut host));
-    until("its processes are gone", || !is_alive(child));
+    until("its processes have exited", || !is_alive(child));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn aGuestThatNoHostEverAcceptedEnds() {
 }
 
 #[test]
-fn aHostThatComesBackStopsTheClock() {
+fn aReconnectedHostStopsTheClock() {
     let mut host = start_with_grace("2");
     host.leave();
     host.accept_again();
@@ -79,7 +79,7 @@ fn aSetupChangesTheGrace() {
 }
 
 #[test]
-fn aSetupOfAnOlderHostLeavesTheGraceAsItWas() {
+fn aSetupOfAnOlderHostKeepsTheGrace() {
     let mut host = start_with_grace("1");
     host.open(1, service::SETUP, |f| f.u32(0));
     host.finish(1);

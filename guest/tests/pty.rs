@@ -7,7 +7,7 @@ mod common;
 use common::{Host, Outcome, Run, kind, service};
 
 #[test]
-fn aTerminalHasASizeAndChangesIt() {
+fn aTerminalHasASizeThatCanChange() {
     let mut host = Host::start();
     let command = Run::shell("stty size; trap 'stty size; exit 5' WINCH; echo ready; while :; do sleep 0.01; done");
     host.open(1, service::PTY, |f| command.put(f).u16(120).u16(40));
@@ -26,7 +26,7 @@ fn terminal(host: &mut Host, script: &str) {
 }
 
 #[test]
-fn whatIsTypedIntoATerminalIsReadAndEchoed() {
+fn inputOfATerminalIsReadAndEchoed() {
     let mut host = Host::start();
     terminal(&mut host, "read line; echo got-$line; tty");
     host.data(1, b"typed\n");
@@ -35,7 +35,7 @@ fn whatIsTypedIntoATerminalIsReadAndEchoed() {
 }
 
 #[test]
-fn controlCInterruptsWhatRunsInTheTerminal() {
+fn controlCInterruptsTheForegroundCommand() {
     let mut host = Host::start();
     terminal(&mut host, "trap 'echo caught; exit 6' INT; echo ready; while :; do sleep 0.01; done");
     let mut outcome = Outcome::default();

@@ -26,12 +26,12 @@ fn events(outcome: &Outcome) -> Vec<(u8, u8, String)> {
 
 fn await_event(host: &mut Host, channel: u32, outcome: &mut Outcome, event: (u8, u8, &str)) {
     while !events(outcome).iter().any(|(what, directory, name)| (*what, *directory, name.as_str()) == event) {
-        assert!(!host.step(channel, outcome, true), "{event:?} never came");
+        assert!(!host.step(channel, outcome, true), "{event:?} did not arrive");
     }
 }
 
 #[test]
-fn changesInATreeAreTold() {
+fn changesInATreeAreReported() {
     let mut host = Host::start();
     fs::create_dir_all(host.path("src/old")).unwrap();
     watch(&mut host, 9, "src", 1);
@@ -56,7 +56,7 @@ fn changesInATreeAreTold() {
 }
 
 #[test]
-fn aWriteOfOursIsOneCreation() {
+fn aWriteThroughTheGuestIsOneCreation() {
     let mut host = Host::start();
     watch(&mut host, 9, "", 0);
     Put { path: "file", flags: 0, limits: [0; 3], content: b"" }.begin(&mut host, 1);
@@ -76,7 +76,7 @@ fn aWatchEndsWithItsDirectory() {
 }
 
 #[test]
-fn moreThanTheCreditIsToldInParts() {
+fn eventsBeyondTheCreditAreSentInParts() {
     let mut host = Host::start();
     let deep = vec!["a-directory-among-many"; 60].join("/");
     fs::create_dir_all(host.path("src")).unwrap();
@@ -92,7 +92,7 @@ fn moreThanTheCreditIsToldInParts() {
 }
 
 #[test]
-fn aFloodOfChangesIsAnOverflowNotALoss() {
+fn tooManyChangesAreReportedAsAnOverflow() {
     let mut host = Host::start();
     // Without credit the events stay in the bounded queue of the kernel.
     host.open(9, service::WATCH, |f| f.u32(0).string(b"").u8(0));

@@ -1,4 +1,4 @@
-"""The worker API as the server offers it, small but strict, with a log to look at and faults to order."""
+"""Strict test server of the worker API, with a log and fault injection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 300.0
 
 @dataclass
 class Fault:
-    """Something that goes wrong with a request whose path matches, for a number of times."""
+    """Fault for requests with a matching path, for a number of times."""
 
     path: str
     what: str  # "503", "429", "reset before", "reset after", "cut", "empty", "garbage"
@@ -35,7 +35,7 @@ class Fault:
 
 @dataclass
 class State:
-    """What the server remembers. All of it behind one lock."""
+    """State of the server. One lock guards it."""
 
     task: dict[str, Any] | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class State:
 
 
 class TestBackend:
-    """A server on a port of its own that can go away and come back with everything it knew."""
+    """Server on a free port that can stop and restart with its state."""
 
     __test__ = False
 
@@ -89,14 +89,14 @@ class TestBackend:
             allow_reuse_address = True
 
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """A worker that is killed hangs up in the middle; that is what these tests do."""
+                """Ignores disconnects of killed workers, which the tests cause."""
 
         self._server = Server(("127.0.0.1", self.port), Bound)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), name="backend", daemon=True).start()
 
     def down(self) -> None:
-        """As if the process had died: nothing answers, and open requests end without an answer."""
+        """Simulates a crash: no request gets a response, and open requests end."""
         self.closing.set()
         with self.changed:
             self.changed.notify_all()
@@ -110,7 +110,7 @@ class TestBackend:
             self.state.faults.append(Fault(path, what, times, retry_after))
 
     def send(self, content: str, kind: str = "user_message", source: str = "user", mode: str = "immediate") -> str:
-        """Queues a message as `POST …/messages` would."""
+        """Queues a message as `POST …/messages` does."""
         with self.changed:
             number = len(self.state.queued) + len(self.state.keys) + self.state.requests
             message = {
@@ -147,14 +147,14 @@ class TestBackend:
                 )
 
     def await_received(self) -> None:
-        """Waits until the worker has every message, and has said so."""
+        """Waits until the worker has acknowledged every message."""
         self.await_that(lambda state: not state.queued and not state.in_flight, "all messages are received")
 
     def await_count(self, events: int) -> None:
         self.await_that(lambda state: len(state.events) >= events, f"{events} events")
 
     def await_event(self, event_type: str, seconds: float = PATIENCE) -> dict[str, Any]:
-        """The data of the first event of a type; a run that ends without it ends the wait."""
+        """Waits for the first event of a type, or for the end of the run. Returns its data."""
         last = (event_type, "agent.completed", "agent.failed")
         self.await_that(lambda state: any(event["event_type"] in last for event in state.events), event_type, seconds)
         found = self.of(event_type)
@@ -162,7 +162,7 @@ class TestBackend:
         return found[0]
 
     def over_limit(self) -> bool:
-        """Whether the events of the last second are too many. Under the lock."""
+        """Reports whether the events of the last second exceed the limit. The caller holds the lock."""
         if self.events_limit is None:
             return False
         now = time.monotonic()
@@ -324,7 +324,7 @@ class Handler(BaseHTTPRequestHandler):
         return 404, {"error": "no such route"}
 
     def _append_all(self, several: list[dict[str, Any]]) -> tuple[int, Any]:
-        """All or none, and one call for the limit."""
+        """Appends all events or none. Counts as one call for the limit."""
         problem = next((problem for fields in several if (problem := _invalid(fields))), None)
         if problem or len(several) > 100:
             return 422, {"error": problem or "more than 100 events"}
@@ -353,7 +353,7 @@ class Handler(BaseHTTPRequestHandler):
         return 201, {"event_id": event_id, "seq": event["seq"], "status": "ok"}
 
     def _messages(self, query: dict[str, list[str]]) -> tuple[int, Any]:
-        """What was handed out stays until the worker says it is safe; from one that never does, it is gone."""
+        """Keeps delivered messages until the worker acknowledges them. Without `ack`, removes them."""
         owner, state = self.owner, self.owner.state
         received = set(query.get("ack", [""])[0].split(","))
         state.in_flight = [message for message in state.in_flight if message["message_id"] not in received]
@@ -374,7 +374,7 @@ class Handler(BaseHTTPRequestHandler):
         self._send_raw(status, json.dumps(answer).encode(), retry_after)
 
     def _send_cut(self, status: int, content: bytes) -> None:
-        """As a server that dies between the head of its answer and the end of it."""
+        """Simulates a crash between the head and the end of a response."""
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

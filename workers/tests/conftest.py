@@ -25,7 +25,7 @@ def backend() -> Iterator[TestBackend]:
 
 @pytest.fixture
 def env(backend: TestBackend, tmp_path: Path) -> dict[str, str]:
-    """What the server would put into the environment of a worker."""
+    """Environment of a worker."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     return {
@@ -56,7 +56,7 @@ def scripted_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scripte
 
 @pytest.fixture
 def play(request: pytest.FixtureRequest) -> Play:
-    """Has the model play steps; each answer costs the same. It is started by the first test that needs it."""
+    """Sets the steps of the scripted model, which the first test starts. Each response has the same cost."""
 
     def start(*steps: dict[str, Any], otherwise: str = "All done.") -> ScriptedModel:
         model: ScriptedModel = request.getfixturevalue("scripted_model")

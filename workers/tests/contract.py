@@ -1,5 +1,5 @@
-"""What holds for an agent of every SDK. Each SDK has an environment of its own, and a test file that says how it is
-spoken to; `make test-workers` runs both."""
+"""Contract tests of the agents of all SDKs. Each SDK has its own environment and test file; `make test-workers` runs
+both."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHATTER = "touch begun; until [ -e never ]; do echo x; sleep 0.05; done"
 
 @dataclass(frozen=True)
 class Kind:
-    """One SDK, as the tests need to know it."""
+    """Properties of one SDK for the tests."""
 
     runtime: Callable[[], Runtime]
     # The model that it asks, and what 1000 tokens in and 50 out of it cost, in dollars.
@@ -57,12 +57,12 @@ class Kind:
 
 
 def await_tool(env: dict[str, str]) -> None:
-    """Waits until one of the commands above runs. That it is called is told before, and may still be refused."""
+    """Waits until one of the commands above runs. The event of a call precedes its start."""
     await_file(Path(env["WORKSPACE_DIR"]) / "begun")
 
 
 def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set as soon as a run that is paused waits to be resumed."""
+    """Event that is set when a paused run waits to be resumed."""
     waits = threading.Event()
     holds = Control.holds
 
@@ -76,7 +76,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 class AgentContract:
-    """Claims over the real SDK, against the scripted model and a real server. No network."""
+    """Tests of the real SDK with the scripted model and a real server, without a network."""
 
     kind: Kind
 
@@ -143,7 +143,7 @@ class AgentContract:
         assert (go.parent / "api.txt").read_text() == "other\n"
         assert not any(data["is_error"] for data in backend.of("agent.tool_result"))
 
-    def test_a_message_while_the_model_thinks_stops_the_tool_that_it_decided_on(
+    def test_a_message_during_a_model_request_refuses_the_next_tool(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
@@ -162,7 +162,7 @@ class AgentContract:
         assert (workspace / "wise.txt").exists()
         assert "[guardian nudge from guardian] stop, be wise" in json.dumps(model.asked()[-2])
 
-    def test_a_message_while_the_model_thinks_stops_every_tool_of_its_answer(
+    def test_a_message_during_a_model_request_refuses_every_tool_of_the_response(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
@@ -178,7 +178,7 @@ class AgentContract:
         assert not (workspace / "rasher.txt").exists()
         assert len(backend.of("agent.message_delivered")) == 1
 
-    def test_a_message_during_the_first_tool_of_an_answer_stops_the_second(
+    def test_a_message_during_the_first_tool_of_a_response_refuses_the_second(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
@@ -196,7 +196,7 @@ class AgentContract:
         assert not (workspace / "rash.txt").exists()
         assert (workspace / "wise.txt").exists()
 
-    def test_a_message_for_the_next_turn_leaves_this_one_alone(
+    def test_a_message_for_the_next_turn_does_not_change_the_current_one(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
@@ -218,7 +218,7 @@ class AgentContract:
         assert len(backend.of("agent.message_delivered")) == 1
         assert not any(data["is_error"] for data in backend.of("agent.tool_result"))
 
-    def test_an_interrupt_ends_the_running_tool_and_the_agent_goes_on_with_what_it_is_told(
+    def test_an_interrupt_ends_the_running_tool_and_the_agent_continues_with_the_message(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         instead = self.kind.shell("echo instead > instead.txt")
@@ -233,7 +233,7 @@ class AgentContract:
         assert (Path(env["WORKSPACE_DIR"]) / "instead.txt").read_text() == "instead\n"
         assert "agent.interrupted" in backend.types()
 
-    def test_tokens_and_dollars_are_those_of_all_turns_of_the_run(
+    def test_usage_and_cost_include_all_turns_of_the_run(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         model = play(
@@ -249,7 +249,7 @@ class AgentContract:
         assert completed["usage"]["input_tokens"] == 3000
         assert completed["usage"]["output_tokens"] == 150
 
-    def test_a_message_during_the_last_answer_has_an_answer_of_its_own(
+    def test_a_message_during_the_last_response_starts_another_turn(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         model = play(
@@ -266,7 +266,7 @@ class AgentContract:
         assert len(backend.of("agent.message_delivered")) == 1
 
     @pytest.mark.parametrize("mode", ["immediate", "next_turn"])
-    def test_an_interrupt_without_words_stops_the_agent_until_it_is_told_more(
+    def test_an_interrupt_without_text_stops_the_agent_until_the_next_message(
         self, env: dict[str, str], backend: TestBackend, play: Play, mode: str
     ) -> None:
         model = play(
@@ -282,7 +282,7 @@ class AgentContract:
         assert backend.of("agent.completed")[0]["summary"] == "I went on."
         assert backend.types().count("agent.interrupted") == 1
 
-    def test_a_conversation_is_resumed_and_pays_for_its_own_part_only(
+    def test_a_resumed_conversation_counts_only_its_own_cost(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         model = play({"when": {"contains": "Write hello.txt"}, "text": "I remember 4711."})
@@ -306,7 +306,7 @@ class AgentContract:
         assert failed["cost_usd"] == pytest.approx(2 * self.kind.cost)
 
     @pytest.mark.parametrize("fault", ["status", "garbage", "close"])
-    def test_a_model_that_does_not_answer_fails_the_run_with_the_reason(
+    def test_a_failing_model_fails_the_run_with_the_reason(
         self, env: dict[str, str], backend: TestBackend, play: Play, fault: str
     ) -> None:
         more = {"status": self.kind.overloaded} if fault == "status" else {}
@@ -314,7 +314,7 @@ class AgentContract:
         assert self.work(self.kind.settings(env, model.url)) == worker.FAILED
         assert len(backend.of("agent.failed")[0]["reason"]) > 10
 
-    def test_a_model_that_is_not_there_fails_the_run_with_the_reason(
+    def test_an_unreachable_model_fails_the_run_with_the_reason(
         self, env: dict[str, str], backend: TestBackend
     ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -322,7 +322,7 @@ class AgentContract:
         assert self.work(self.kind.settings(env, f"http://127.0.0.1:{port}")) == worker.FAILED
         assert len(backend.of("agent.failed")[0]["reason"]) > 10
 
-    def test_who_brings_a_message_when_the_run_has_ended_does_no_harm(
+    def test_a_message_after_the_end_of_the_run_has_no_effect(
         self, env: dict[str, str], play: Play, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         listeners: list[Callable[[], None]] = []
@@ -338,7 +338,7 @@ class AgentContract:
         for listener in listeners:
             listener()
 
-    def test_the_agent_asks_a_person_and_hears_the_answer(
+    def test_the_agent_requests_a_review_and_receives_the_decision(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         ask = {"reason": "merge_conflict", "description": "ours or theirs?"}
@@ -352,7 +352,7 @@ class AgentContract:
         assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "Ours it is."
 
-    def test_an_abort_during_a_review_ends_the_run_although_the_server_is_away(
+    def test_an_abort_during_a_review_ends_the_run_without_the_server(
         self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         review, runs = Run.review, list[Run]()
@@ -382,7 +382,7 @@ class AgentContract:
             (["bash", "read_file", "write_file", "edit_file", "search"], ["shell", "read", "write", "search"]),
         ],
     )
-    def test_an_agent_does_with_its_tools_what_its_task_allows_and_nothing_else(
+    def test_an_agent_uses_only_the_allowed_tools(
         self, env: dict[str, str], backend: TestBackend, play: Play, allowed: list[str], done: list[str]
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
@@ -404,7 +404,7 @@ class AgentContract:
         assert (workspace / "new.txt").exists() == ("write" in done)
 
     @pytest.mark.parametrize("allowed", [[], ["read_file"]])
-    def test_a_person_is_asked_also_by_an_agent_that_may_do_little(
+    def test_an_agent_with_few_tools_may_request_a_review(
         self, env: dict[str, str], backend: TestBackend, play: Play, allowed: list[str]
     ) -> None:
         backend.state.task = {**TASK, "constraints": {"allowed_tools": allowed}}
@@ -450,7 +450,7 @@ class AgentContract:
         assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
-    def test_what_was_said_before_an_interrupt_is_read_too(
+    def test_a_message_before_an_interrupt_is_read_too(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         workspace = Path(env["WORKSPACE_DIR"])
@@ -469,7 +469,7 @@ class AgentContract:
         assert sorted(delivered) == ["by the way", "do this instead"]
         assert "by the way" in str(model.asked())
 
-    def test_an_aborted_run_tells_what_it_took(self, env: dict[str, str], backend: TestBackend, play: Play) -> None:
+    def test_an_aborted_run_reports_its_usage(self, env: dict[str, str], backend: TestBackend, play: Play) -> None:
         tool = self.kind.shell(self.kind.endless)
         model = play({"when": {"contains": "hello.txt"}, "tools": tool})
         started = self.start(env, model.url, HEARTBEAT_SECONDS="0.05")
@@ -502,7 +502,7 @@ class AgentContract:
         assert started.join() == worker.COMPLETED
         assert (workspace / "ran.txt").exists()
 
-    def test_a_pause_while_the_model_thinks_holds_the_tool_that_it_decides_on(
+    def test_a_pause_during_a_model_request_blocks_the_next_tool(
         self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         waits = held(monkeypatch)
@@ -520,7 +520,7 @@ class AgentContract:
         assert started.join() == worker.COMPLETED
         assert patient.exists()
 
-    def test_a_run_that_is_paused_before_it_begins_runs_no_tool(
+    def test_a_run_paused_before_its_start_runs_no_tool(
         self, env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         waits = held(monkeypatch)
@@ -548,7 +548,7 @@ class AgentContract:
         assert started.join() == worker.FAILED
         assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
-    def test_an_interrupt_ends_the_tool_of_a_paused_run_for_which_a_message_waits(
+    def test_an_interrupt_ends_the_tool_of_a_paused_run_with_a_pending_message(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
         started = self.paused_in_a_tool(env, backend, play)

@@ -1,4 +1,4 @@
-"""A disk without room."""
+"""Simulation of a full disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_SPACE = OSError(errno.ENOSPC, "no space left on device")
 
 
 class FullDisk:
-    """Takes no record until there is room."""
+    """Rejects records until there is space."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.room = threading.Event()

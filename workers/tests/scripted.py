@@ -1,4 +1,4 @@
-"""The scripted model, started as a program of its own, and what it was asked."""
+"""Scripted model as a separate process, and the requests that it received."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 300.0
 
 
 class ScriptedModel:
-    """Plays scripts until closed. `VIVARIUM_SCRIPTED` is the command that starts one; `make test-workers` sets it."""
+    """Runs scripts until it is closed. `make test-workers` sets its command, `VIVARIUM_SCRIPTED`."""
 
     def __init__(self, directory: Path) -> None:
         file = directory / "script.json"
@@ -33,7 +33,7 @@ class ScriptedModel:
         self.url = line.removeprefix("ready on ").strip()
 
     def play(self, script: dict[str, Any]) -> None:
-        """Plays this from now on, and forgets what it was asked."""
+        """Sets the script and clears the received requests."""
         body = json.dumps(script).encode()
         request = urllib.request.Request(f"{self.url}/scripted/script", body, method="PUT")
         urllib.request.urlopen(request).close()
@@ -44,19 +44,19 @@ class ScriptedModel:
             return found
 
     def await_question(self) -> None:
-        """Waits until the model has been asked and thinks about its answer."""
+        """Waits until the model has received a request and holds its response."""
         deadline = time.monotonic() + PATIENCE
         while not self.asked():
             assert time.monotonic() < deadline, "the model was never asked"
             time.sleep(0.02)
 
     def release(self) -> None:
-        """Lets the answers go that the script holds."""
+        """Releases held responses."""
         request = urllib.request.Request(f"{self.url}/scripted/release", b"", method="POST")
         urllib.request.urlopen(request).close()
 
     def close(self) -> None:
-        """It ends when its standard input does."""
+        """Closes standard input, which ends the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()

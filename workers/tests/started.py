@@ -1,4 +1,4 @@
-"""A worker that works while the test plays the people around it, and waits for what it does."""
+"""Worker in a thread, for tests that act as its users."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MUCH = "for i in range(20000): print('x' * 50)"
 
 
 class Started:
-    """A worker in a thread of its own, while the test plays the people around it."""
+    """Worker in a thread, while the test acts as its users."""
 
     def __init__(self, settings: Settings, runtime: Runtime) -> None:
         self.status = -1
@@ -60,7 +60,7 @@ def await_no(path: Path) -> None:
 
 
 def await_end(pid: int) -> None:
-    """Until a process has ended, reaped or not."""
+    """Waits until a process has exited, reaped or not."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The real Claude Agent SDK and its program, against the scripted model and a real server. No network."""
+"""Tests of the Claude Agent SDK and its program with the scripted model and a real server, without a network."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def with_model(env: dict[str, str], model: ScriptedModel) -> Settings:
     return CLAUDE.settings(env, model.url)
 
 
-def test_a_task_is_done_with_tools_and_everything_is_told(
+def test_a_task_is_completed_with_tools_and_all_events_are_logged(
     env: dict[str, str], backend: TestBackend, play: Play
 ) -> None:
     workspace = Path(env["WORKSPACE_DIR"])
@@ -96,7 +96,7 @@ def test_a_task_is_done_with_tools_and_everything_is_told(
     assert backend.types()[-1] == "agent.completed"
 
 
-def test_what_people_write_is_text_and_no_order_to_the_program(
+def test_messages_are_plain_text_and_not_commands_of_the_program(
     env: dict[str, str], backend: TestBackend, play: Play
 ) -> None:
     (Path(env["WORKSPACE_DIR"]) / "secret.txt").write_text("4711-secret")
@@ -115,7 +115,7 @@ def test_what_people_write_is_text_and_no_order_to_the_program(
 
 
 @pytest.mark.parametrize("fault", [{"kind": "status", "status": 529, "retry_after": 0}, {"kind": "cut"}])
-def test_one_failure_of_the_model_is_overcome(
+def test_the_sdk_retries_a_failed_model_request(
     env: dict[str, str], backend: TestBackend, play: Play, fault: dict[str, Any]
 ) -> None:
     model = play({"text": "Half of what I want to say, and no more.", "fault": fault}, {"text": "Here I am."})
@@ -123,7 +123,7 @@ def test_one_failure_of_the_model_is_overcome(
     assert backend.of("agent.completed")[0]["summary"] == "Here I am."
 
 
-def test_the_workers_token_is_not_in_the_environment_of_what_the_agent_runs(
+def test_commands_of_the_agent_do_not_have_the_worker_token(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SANDBOX_TOKEN", env["SANDBOX_TOKEN"])
@@ -132,9 +132,7 @@ def test_the_workers_token_is_not_in_the_environment_of_what_the_agent_runs(
     assert env["SANDBOX_TOKEN"] not in str(backend.of("agent.tool_result")[0]["content"])
 
 
-def test_a_program_that_dies_while_it_waits_to_be_told_more_fails_the_run(
-    env: dict[str, str], backend: TestBackend, play: Play
-) -> None:
+def test_a_program_that_exits_while_idle_fails_the_run(env: dict[str, str], backend: TestBackend, play: Play) -> None:
     model = play({"when": {"contains": "hello.txt"}, "tools": bash(CLAUDE.endless)})
     before = children()
     started = Started(with_model(env, model), ClaudeRuntime())
@@ -152,15 +150,15 @@ def test_a_program_that_dies_while_it_waits_to_be_told_more_fails_the_run(
 
 
 def children() -> set[int]:
-    """The processes that this one has started, of whichever thread."""
+    """Child processes of all threads of this process."""
     tasks = Path("/proc/self/task").glob("*/children")
     return {int(child) for task in tasks for child in task.read_text().split()}
 
 
-def test_an_abort_is_the_reason_also_when_the_program_had_to_be_ended(
+def test_an_abort_is_the_reason_also_if_the_program_was_killed(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk that hangs until the program was ended: what is heard then comes from a closed stream."""
+    """The disk blocks until the program was killed, so the worker reads from a closed stream."""
     ended = threading.Event()
     emit = Run.emit
 
@@ -187,7 +185,7 @@ def test_an_abort_is_the_reason_also_when_the_program_had_to_be_ended(
     assert failed["session_id"]
 
 
-def test_a_program_that_is_late_to_say_that_it_was_interrupted_goes_on(
+def test_a_late_confirmation_of_an_interrupt_does_not_fail_the_run(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Client(ClaudeSDKClient):
@@ -207,10 +205,8 @@ def test_a_program_that_is_late_to_say_that_it_was_interrupted_goes_on(
     assert backend.of("agent.completed")[0]["summary"] == "Better."
 
 
-def test_tools_that_wait_for_the_end_of_a_pause_keep_nothing_else_waiting(
-    env: dict[str, str], backend: TestBackend, play: Play
-) -> None:
-    """More of them than there are threads to wait in."""
+def test_paused_tools_do_not_block_other_work(env: dict[str, str], backend: TestBackend, play: Play) -> None:
+    """There are more paused tools than threads."""
     reads = [{"name": "Read", "input": {"file_path": f"{env['WORKSPACE_DIR']}/{n}.txt"}} for n in range(40)]
     model = play({"when": {"contains": "Write hello.txt"}, "held": True, "tools": reads})
     started = Started(CLAUDE.settings(env, model.url, HEARTBEAT_SECONDS="0.05"), ClaudeRuntime())
@@ -225,13 +221,13 @@ def test_tools_that_wait_for_the_end_of_a_pause_keep_nothing_else_waiting(
     assert started.join() == worker.COMPLETED
 
 
-def test_an_interrupt_counts_also_when_the_program_has_not_begun_with_what_it_was_told(
+def test_an_interrupt_works_before_the_program_has_started_the_turn(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = Conversation._send
 
     async def interrupted(self: Conversation, client: ClaudeSDKClient, message: Message) -> None:
-        """The interrupt is there when the message has gone in, and not before."""
+        """Sends the interrupt directly after the message."""
         await send(self, client, message)
         if message.content == "go on":
             backend.send("", kind="interrupt")
@@ -262,10 +258,10 @@ def test_an_interrupt_counts_also_when_the_program_has_not_begun_with_what_it_wa
     assert backend.types().count("agent.interrupted") == 5
 
 
-def test_who_thinks_long_about_a_review_keeps_nothing_else_waiting(
+def test_a_long_review_does_not_block_other_work(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if every thread but one were taken by other reviews."""
+    """Other reviews occupy all threads except one."""
     take = ThreadPoolExecutor.__init__
 
     def one_left(pool: ThreadPoolExecutor, max_workers: int = 1, thread_name_prefix: str = "") -> None:
@@ -286,8 +282,8 @@ def test_who_thinks_long_about_a_review_keeps_nothing_else_waiting(
 
 
 class SlowProgram:
-    """Stands for the SDK's client where the claim is about one moment inside of it, which the real one passes in
-    microseconds: it stays in that moment until it is let go."""
+    """Replacement of the SDK client that holds one state, which the real client leaves within microseconds, until it
+    is released."""
 
     def __init__(self) -> None:
         self.read: list[str] = []
@@ -321,7 +317,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield threads
 
 
-def test_a_message_goes_in_also_when_the_tool_that_waits_for_it_is_interrupted(
+def test_a_message_is_sent_even_if_the_waiting_tool_is_interrupted(
     run: Run, threads: ThreadPoolExecutor, backend: TestBackend
 ) -> None:
     async def scene() -> None:
@@ -365,7 +361,7 @@ def test_nothing_overtakes_an_interrupt(run: Run, threads: ThreadPoolExecutor, b
     asyncio.run(scene())
 
 
-def test_an_interrupt_waits_until_the_program_has_begun(
+def test_an_interrupt_waits_until_the_program_has_started(
     run: Run, threads: ThreadPoolExecutor, backend: TestBackend
 ) -> None:
     async def scene() -> None:
@@ -387,7 +383,7 @@ def result(total: float) -> ResultMessage:
     return ResultMessage("success", 1, 1, False, 2, "session-1", total_cost_usd=total, usage={"input_tokens": 7})
 
 
-def test_turns_are_summed_and_what_was_paid_before_is_not_paid_again(tmp_path: Path) -> None:
+def test_costs_of_turns_are_summed_and_earlier_costs_are_excluded(tmp_path: Path) -> None:
     first = Spent(tmp_path, None)
     first.add(result(1.0))
     first.add(result(1.5))
@@ -398,9 +394,7 @@ def test_turns_are_summed_and_what_was_paid_before_is_not_paid_again(tmp_path: P
     assert Spent(tmp_path, "session-2").before == 0.0
 
 
-def test_a_worker_that_dies_while_it_writes_a_sum_leaves_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_during_a_write_keeps_the_old_sum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Spent(tmp_path, None).add(result(1.0))
     write = Path.write_text
 
@@ -414,7 +408,7 @@ def test_a_worker_that_dies_while_it_writes_a_sum_leaves_the_old_one(
     assert Spent(tmp_path, "session-1").before == 1.0
 
 
-def test_a_sum_that_cannot_be_written_costs_no_run(env: dict[str, str], backend: TestBackend, play: Play) -> None:
+def test_a_failed_write_of_the_sum_does_not_fail_the_run(env: dict[str, str], backend: TestBackend, play: Play) -> None:
     # A directory of this name does what a full disk does, and goes away with the test.
     (Path(env["WORKER_STATE_DIR"]) / "claude" / "spent.json").mkdir(parents=True)
     assert worker.work(with_model(env, play()), ClaudeRuntime()) == worker.COMPLETED

@@ -1,4 +1,4 @@
-"""Any program as an agent, against a real server: how it ends, what it says and asks, what it may use."""
+"""Tests of the command runtime: results, protocol lines and environment."""
 
 from __future__ import annotations
 
@@ -25,21 +25,19 @@ def test_a_program_that_prints_plain_text_is_logged_and_completes(settings: Sett
     assert backend.state.results[0]["status"] == "completed"
 
 
-def test_a_program_that_is_not_there_fails_with_the_reason(settings: Settings, backend: TestBackend) -> None:
+def test_a_missing_program_fails_with_the_reason(settings: Settings, backend: TestBackend) -> None:
     assert worker.work(settings, CommandRuntime(["no-such-program"])) == worker.FAILED
     assert backend.of("agent.failed")[0]["reason"] == "no-such-program could not be started: No such file or directory"
 
 
-def test_a_program_that_dies_at_once_fails_with_its_last_output(settings: Settings, backend: TestBackend) -> None:
+def test_a_program_that_exits_immediately_fails_with_its_last_output(settings: Settings, backend: TestBackend) -> None:
     assert worker.work(settings, CommandRuntime(["sh", "-c", "echo no licence >&2; exit 7"])) == worker.FAILED
     failed = backend.of("agent.failed")[0]
     assert failed["reason"] == "exit status 7: no licence"
     assert failed["exit_code"] == 7
 
 
-def test_what_a_failing_program_printed_last_does_not_push_its_exit_status_out_of_the_reason(
-    settings: Settings, backend: TestBackend
-) -> None:
+def test_the_reason_has_the_exit_status_before_the_last_output(settings: Settings, backend: TestBackend) -> None:
     program = "for i in range(20): print(str(i) + 'é' * 1000)\nprint('the end')\nraise SystemExit(3)"
     assert worker.work(settings, python(program)) == worker.FAILED
     assert "worker.event_rejected" not in backend.types()
@@ -50,9 +48,7 @@ def test_what_a_failing_program_printed_last_does_not_push_its_exit_status_out_o
 
 
 @pytest.mark.parametrize("code", [0, 4])
-def test_a_program_that_says_that_it_failed_is_believed_and_its_words_are_the_reason(
-    settings: Settings, backend: TestBackend, code: int
-) -> None:
+def test_a_failed_result_of_a_program_is_the_reason(settings: Settings, backend: TestBackend, code: int) -> None:
     said = '{"type": "result", "status": "failed", "summary": "I lost the key"}'
     assert worker.work(settings, CommandRuntime(["sh", "-c", f"echo '{said}'; exit {code}"])) == worker.FAILED
     failed = backend.of("agent.failed")[0]
@@ -60,7 +56,7 @@ def test_a_program_that_says_that_it_failed_is_believed_and_its_words_are_the_re
 
 
 @pytest.mark.parametrize("status", ['"error"', '"partial"', '"FAILED"', "7", "{}"])
-def test_a_result_that_is_called_neither_completed_nor_failed_is_no_success(
+def test_a_result_with_an_unknown_status_is_not_a_success(
     settings: Settings, backend: TestBackend, status: str
 ) -> None:
     said = f'{{"type": "result", "status": {status}, "summary": "it went wrong"}}'
@@ -78,7 +74,7 @@ def test_a_program_that_is_killed_by_a_signal_without_a_name_fails_with_its_last
 
 
 @pytest.mark.parametrize(("summary", "text"), [("null", "the last line"), ('{"é": [1]}', '{"é": [1]}'), ("7", "7")])
-def test_a_summary_that_is_no_text_is_shown_as_it_was_said(
+def test_a_summary_that_is_not_text_is_converted(
     settings: Settings, backend: TestBackend, summary: str, text: str
 ) -> None:
     said = f'{{"type": "result", "summary": {summary}}}'
@@ -86,7 +82,7 @@ def test_a_summary_that_is_no_text_is_shown_as_it_was_said(
     assert backend.of("agent.completed")[0]["summary"] == text
 
 
-def test_a_program_that_fails_without_words_fails_with_its_exit_status(
+def test_a_program_that_fails_without_output_fails_with_its_exit_status(
     settings: Settings, backend: TestBackend
 ) -> None:
     said = '{"type": "result", "status": "failed"}'
@@ -95,9 +91,7 @@ def test_a_program_that_fails_without_words_fails_with_its_exit_status(
 
 
 @pytest.mark.parametrize("cost", ["1" + "0" * 400, "1e400", "NaN", "-1", "true", '"a lot"'])
-def test_a_cost_that_is_no_amount_is_not_counted_and_hides_no_other(
-    env: dict[str, str], backend: TestBackend, cost: str
-) -> None:
+def test_an_invalid_cost_is_ignored(env: dict[str, str], backend: TestBackend, cost: str) -> None:
     said = [f'{{"type": "usage", "cost_usd": {amount}}}' for amount in (cost, "0.5")]
     settings = Settings.from_env({**env, "BUDGET_USD": "0.4"})
     program = f"import time\nfor said in {said!r}: print(said)\n{MUCH}\ntime.sleep(600)"
@@ -106,7 +100,7 @@ def test_a_cost_that_is_no_amount_is_not_counted_and_hides_no_other(
     assert (failed["reason"], failed["cost_usd"]) == ("the budget of $0.4 is spent", 0.5)
 
 
-def test_a_program_finds_the_model_where_libraries_look_for_it(env: dict[str, str], backend: TestBackend) -> None:
+def test_the_environment_has_the_model_variables_of_libraries(env: dict[str, str], backend: TestBackend) -> None:
     settings = Settings.from_env({**env, "MODEL_URL": "http://127.0.0.1:1/model", "MODEL_TOKEN": "for the gateway"})
     shown = "echo $ANTHROPIC_BASE_URL,$OPENAI_BASE_URL,$ANTHROPIC_API_KEY,$OPENAI_API_KEY,$MODEL"
     assert worker.work(settings, CommandRuntime(["sh", "-c", shown])) == worker.COMPLETED
@@ -128,7 +122,7 @@ say(type="result", summary="did " + task["title"])
 """
 
 
-def test_a_program_that_speaks_is_understood(settings: Settings, backend: TestBackend) -> None:
+def test_protocol_lines_of_a_program_are_handled(settings: Settings, backend: TestBackend) -> None:
     assert worker.work(settings, python(SPEAKER)) == worker.COMPLETED
     tool = backend.of("agent.tool_use")[0]
     assert (tool["tool_name"], tool["source"], tool["event_type"]) == ("read", "inside", "x")
@@ -157,7 +151,7 @@ print("some output")
 
 
 @pytest.mark.parametrize("code", [0, 5])
-def test_a_program_may_speak_http_and_its_result_stays(settings: Settings, backend: TestBackend, code: int) -> None:
+def test_a_result_that_a_program_sends_over_http_stays(settings: Settings, backend: TestBackend, code: int) -> None:
     ended = worker.work(settings, python(f"{OVER_HTTP}\nraise SystemExit({code})"))
     assert ended == (worker.FAILED if code else worker.COMPLETED)
     assert [event["text"] for event in backend.of("agent.message")] == ["by HTTP"]
@@ -166,13 +160,13 @@ def test_a_program_may_speak_http_and_its_result_stays(settings: Settings, backe
     assert backend.state.statuses[-1]["status"] == ("failed" if code else "completed")
 
 
-def test_a_result_that_is_printed_is_the_last_word(settings: Settings, backend: TestBackend) -> None:
+def test_a_printed_result_takes_precedence(settings: Settings, backend: TestBackend) -> None:
     printed = 'print(json.dumps({"type": "result", "summary": "printed"}))'
     assert worker.work(settings, python(OVER_HTTP + printed)) == worker.COMPLETED
     assert [result["summary"] for result in backend.state.results] == ["handed in", "printed"]
 
 
-def test_what_an_earlier_worker_left_is_no_result_of_this_program(settings: Settings, backend: TestBackend) -> None:
+def test_a_report_of_an_earlier_worker_is_not_a_result(settings: Settings, backend: TestBackend) -> None:
     left = Spool(settings.state / f"spool-{settings.sandbox_id}", settings.spool_bytes)
     left.append({"id": "evt_old", "to": "results", "body": {"status": "failed", "summary": "old", "files_changed": []}})
     left.close()
@@ -189,7 +183,7 @@ print(json.dumps({"type": "result", "summary": answer["id"] + " " + answer["stat
 """
 
 
-def test_a_blocking_review_waits_for_a_person(settings: Settings, backend: TestBackend) -> None:
+def test_a_blocking_review_waits_for_a_decision(settings: Settings, backend: TestBackend) -> None:
     started = Started(settings, python(ASKING))
     backend.await_that(lambda state: state.reviews, "a review")
     backend.answer("rev-1", "approved", "keep_ours")
@@ -197,7 +191,7 @@ def test_a_blocking_review_waits_for_a_person(settings: Settings, backend: TestB
     assert backend.of("agent.completed")[0]["summary"] == "r1 approved keep_ours"
 
 
-def test_what_a_person_says_at_once_is_heard_too(settings: Settings, backend: TestBackend) -> None:
+def test_an_immediate_decision_is_received(settings: Settings, backend: TestBackend) -> None:
     backend.prompt_answer = {"status": "approved", "option": "keep_ours"}
     assert worker.work(settings, python(ASKING)) == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "r1 approved keep_ours"
@@ -228,7 +222,7 @@ time.sleep(600)
         ("none", "constraints"),
     ],
 )
-def test_a_task_whose_constraints_cannot_be_kept_is_not_run(
+def test_a_task_with_invalid_constraints_is_not_run(
     settings: Settings, backend: TestBackend, constraints: Any, field: str
 ) -> None:
     assert backend.state.task is not None
@@ -239,7 +233,7 @@ def test_a_task_whose_constraints_cannot_be_kept_is_not_run(
 
 
 @pytest.mark.parametrize("constraints", [None, {}, {"allowed_tools": None}, {"time_limit_minutes": 1e300, "own": 1}])
-def test_constraints_that_can_be_kept_do_no_harm(settings: Settings, backend: TestBackend, constraints: Any) -> None:
+def test_valid_constraints_are_accepted(settings: Settings, backend: TestBackend, constraints: Any) -> None:
     assert backend.state.task is not None
     backend.state.task["constraints"] = constraints
     assert worker.work(settings, CommandRuntime(["true"])) == worker.COMPLETED
@@ -258,9 +252,7 @@ def test_without_a_task_nothing_is_run(settings: Settings, backend: TestBackend,
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_dead_token_ends_the_program_and_keeps_what_was_not_delivered(
-    settings: Settings, backend: TestBackend
-) -> None:
+def test_a_revoked_token_ends_the_program_and_keeps_the_spool(settings: Settings, backend: TestBackend) -> None:
     started = Started(settings, CommandRuntime(["sh", "-c", "while :; do echo tick; sleep 0.05; done"]))
     backend.await_event("agent.output")
     backend.state.token = "another"

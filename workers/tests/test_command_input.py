@@ -1,4 +1,4 @@
-"""What the program of the command runtime is told: its task, messages, interrupts."""
+"""Tests of the input of the command runtime: task, messages, interrupts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ while True:
 """
 
 
-def test_a_program_gets_a_message_for_its_next_turn_at_once_and_is_told_so(
+def test_a_program_receives_a_message_for_the_next_turn_immediately_with_its_mode(
     settings: Settings, backend: TestBackend
 ) -> None:
     shows = 'import sys; sys.stdin.readline(); print("ready", flush=True); print(sys.stdin.readline())'
@@ -59,7 +59,7 @@ def test_messages_reach_the_program_in_order_and_their_delivery_is_an_event(
     assert all(0 <= event["latency_ms"] <= took + 1 for event in delivered)
 
 
-def test_a_program_that_ends_on_a_message_has_had_it(
+def test_a_message_that_ends_the_program_is_delivered(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = Inbox.delivered
@@ -77,7 +77,7 @@ def test_a_program_that_ends_on_a_message_has_had_it(
     assert backend.types().index("agent.message_delivered") < backend.types().index("agent.completed")
 
 
-def test_a_message_that_comes_with_the_end_of_a_run_stays_with_the_server(
+def test_a_message_at_the_end_of_a_run_stays_on_the_server(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish = Run.finish
@@ -94,7 +94,7 @@ def test_a_message_that_comes_with_the_end_of_a_run_stays_with_the_server(
     assert [message["content"] for message in [*left, *told]] == ["late"]
 
 
-def test_an_interrupt_overtakes_and_signals_the_program(settings: Settings, backend: TestBackend) -> None:
+def test_an_interrupt_precedes_other_messages_and_signals_the_program(settings: Settings, backend: TestBackend) -> None:
     started = Started(settings, python(DEAF))
     backend.await_event("agent.output")
     backend.send("stop now", kind="interrupt")
@@ -132,9 +132,7 @@ print(json.dumps({"type": "result", "summary": "heard" if heard else "deaf"}), f
     assert backend.of("agent.completed")[0]["summary"] == "heard"
 
 
-def test_an_interrupt_signals_a_program_that_reads_nothing_and_has_been_told_much(
-    settings: Settings, backend: TestBackend
-) -> None:
+def test_an_interrupt_signals_a_program_with_a_full_input_pipe(settings: Settings, backend: TestBackend) -> None:
     backend.state.task = LARGE_TASK
     started = Started(settings, python(DEAF))
     backend.await_event("agent.output")
@@ -153,9 +151,7 @@ def test_an_interrupt_signals_a_program_that_has_closed_its_input(settings: Sett
     assert len(backend.of("agent.interrupted")) == 1
 
 
-def test_a_large_task_that_a_program_does_not_read_does_not_keep_an_abort_from_it(
-    env: dict[str, str], backend: TestBackend
-) -> None:
+def test_an_abort_works_while_a_large_task_is_unread(env: dict[str, str], backend: TestBackend) -> None:
     backend.state.task = LARGE_TASK
     settings = Settings.from_env({**env, "HEARTBEAT_SECONDS": "0.05"})
     started = Started(settings, CommandRuntime(["sh", "-c", "echo ready; exec sleep 600"]))

@@ -1,4 +1,4 @@
-"""The program of the command runtime and those whom it starts: how they are paused and ended."""
+"""Tests of pause and abort of the program and its child processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from vivarium_worker.runtimes.command_program import Program
 from vivarium_worker.settings import Settings
 
 
-def test_an_abort_ends_also_those_whom_the_program_has_started_and_who_ignore_it(
+def test_an_abort_kills_child_processes_that_ignore_it(
     env: dict[str, str], backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command_program, "GRACE_SECONDS", 0.5)
@@ -43,7 +43,7 @@ def test_an_abort_ends_also_those_whom_the_program_has_started_and_who_ignore_it
     await_end(int((settings.workspace / "pid").read_text()))
 
 
-def test_a_program_that_ignores_an_abort_is_killed_also_when_nobody_can_look_for_it(
+def test_a_program_that_ignores_an_abort_is_killed_without_proc(
     env: dict[str, str], backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = os.listdir
@@ -65,7 +65,7 @@ def test_a_program_that_ignores_an_abort_is_killed_also_when_nobody_can_look_for
 
 @pytest.fixture
 def adopting() -> Iterator[None]:
-    """As in a sandbox: whoever loses its parent becomes a child of the worker."""
+    """Makes the worker a subreaper, as in a sandbox."""
     libc, set_subreaper = ctypes.CDLL(None), 36
     libc.prctl(set_subreaper, 1)
     yield
@@ -73,7 +73,7 @@ def adopting() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("adopting")
-def test_those_whom_a_program_has_left_to_the_worker_leave_no_zombies(settings: Settings, backend: TestBackend) -> None:
+def test_reparented_processes_leave_no_zombies(settings: Settings, backend: TestBackend) -> None:
     orphans = "for n in 1 2 3 4 5; do (sleep 0.1 & echo $! >>pids); done"
     started = Started(settings, CommandRuntime(["sh", "-c", f"{orphans}; echo ready; read task; read enough"]))
     backend.await_event("agent.output")
@@ -85,7 +85,7 @@ def test_those_whom_a_program_has_left_to_the_worker_leave_no_zombies(settings: 
     assert len(pids) == 5
 
 
-def test_those_whom_a_program_has_started_have_time_to_end_after_it(
+def test_child_processes_have_time_to_exit_after_the_program(
     env: dict[str, str], backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command_program, "GRACE_SECONDS", PATIENCE)
@@ -109,7 +109,7 @@ while True:
     assert "".join(event["text"] for event in backend.of("agent.output")) == "ready\ncleaned\n"
 
 
-def test_a_program_does_not_outlive_a_run_that_could_not_begin(
+def test_a_program_does_not_outlive_a_run_that_failed_to_start(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs: list[Program] = []
@@ -138,7 +138,7 @@ def test_an_abort_by_heartbeat_ends_the_run_with_the_reason(env: dict[str, str],
     assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
 
-def test_a_paused_program_stands_still_until_it_is_resumed(
+def test_a_paused_program_is_stopped_until_it_is_resumed(
     env: dict[str, str], backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resume = Control.resume
@@ -161,10 +161,10 @@ def test_a_paused_program_stands_still_until_it_is_resumed(
     assert backend.types().index("agent.resumed") < backend.types().index("agent.completed")
 
 
-def test_a_program_that_is_paused_and_resumed_at_once_goes_on(
+def test_a_program_that_is_paused_and_resumed_concurrently_continues(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each by a thread of its own; the one that pauses is slow to do so."""
+    """Two threads pause and resume; the pause is slow."""
     runs: list[Run] = []
     killpg = os.killpg
 
@@ -188,7 +188,7 @@ def test_a_program_that_is_paused_and_resumed_at_once_goes_on(
     assert started.join() == worker.COMPLETED
 
 
-def test_a_worker_that_is_told_to_end_before_its_run_is_made_ends(
+def test_a_worker_that_is_terminated_before_its_run_exits(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = worker.Worker(settings, CommandRuntime(["sleep", "30"]))
@@ -203,7 +203,7 @@ def test_a_worker_that_is_told_to_end_before_its_run_is_made_ends(
     assert backend.of("agent.failed")[0]["reason"] == "the worker was told to end"
 
 
-def test_an_abort_ends_a_run_whose_spool_is_full_and_what_was_taken_arrives_later(
+def test_an_abort_ends_a_run_with_a_full_spool_and_its_events_arrive_later(
     env: dict[str, str], backend: TestBackend, caplog: pytest.LogCaptureFixture
 ) -> None:
     few = {"SPOOL_BYTES": "20000", "DRAIN_SECONDS": "0.1", "HEARTBEAT_SECONDS": "0.05"}
@@ -220,7 +220,7 @@ def test_an_abort_ends_a_run_whose_spool_is_full_and_what_was_taken_arrives_late
     assert backend.of("agent.failed")[0]["reason"] == "aborted by the server"
 
 
-def test_an_abort_ends_a_run_whose_disk_is_full_and_the_server_hears_of_it(
+def test_an_abort_ends_a_run_with_a_full_disk_and_reports_it(
     env: dict[str, str], backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings.from_env({**env, "HEARTBEAT_SECONDS": "0.05"})

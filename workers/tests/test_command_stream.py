@@ -1,4 +1,4 @@
-"""What the program of the command runtime prints: lines that speak, and output."""
+"""Tests of the output of the command runtime: protocol lines and plain output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vivarium_worker.spool import Spool
 
 
 @pytest.mark.parametrize("text", ["x" * 80_000, "é" * 45_000, "\x01" * 15_000])
-def test_an_event_may_be_as_large_as_the_log_takes_it(settings: Settings, backend: TestBackend, text: str) -> None:
+def test_an_event_may_have_the_maximum_size_of_the_log(settings: Settings, backend: TestBackend, text: str) -> None:
     event = {"type": "event", "event_type": "agent.note", "data": {"text": text}}
     (settings.workspace / "line").write_text(json.dumps(event) + "\n")
     assert worker.work(settings, CommandRuntime(["sh", "-c", "echo before; cat line; echo after"])) == worker.COMPLETED
@@ -28,9 +28,7 @@ def test_an_event_may_be_as_large_as_the_log_takes_it(settings: Settings, backen
     assert "".join(event["text"] for event in backend.of("agent.output")) == "before\nafter\n"
 
 
-def test_a_line_that_is_too_long_for_an_event_is_output_and_why_is_told(
-    settings: Settings, backend: TestBackend
-) -> None:
+def test_a_line_that_is_too_long_for_an_event_is_output_with_a_reason(settings: Settings, backend: TestBackend) -> None:
     line = json.dumps({"type": "event", "event_type": "agent.note", "data": {"text": "x" * 1_500_000}}) + "\n"
     (settings.workspace / "line").write_text("before\n" + line)
     assert worker.work(settings, CommandRuntime(["cat", "line"])) == worker.COMPLETED
@@ -40,7 +38,7 @@ def test_a_line_that_is_too_long_for_an_event_is_output_and_why_is_told(
     assert error["problem"] == "a line of JSON has more than 1048576 bytes; it is taken as output"
 
 
-def test_only_a_whole_line_speaks(settings: Settings, backend: TestBackend) -> None:
+def test_only_a_complete_line_is_a_protocol_line(settings: Settings, backend: TestBackend) -> None:
     said = '{"type": "result", "summary": "not said"}'
     program = f"print('x' * 65536 + {said!r})"
     assert worker.work(settings, python(program)) == worker.COMPLETED
@@ -48,13 +46,13 @@ def test_only_a_whole_line_speaks(settings: Settings, backend: TestBackend) -> N
     assert backend.of("agent.completed")[0]["summary"] != "not said"
 
 
-def test_a_line_that_nests_without_end_is_output(settings: Settings, backend: TestBackend) -> None:
+def test_a_deeply_nested_line_is_output(settings: Settings, backend: TestBackend) -> None:
     assert worker.work(settings, python("print('{\"a\":' + '[' * 60000)\n" + MUCH)) == worker.COMPLETED
     text = "".join(event["text"] for event in backend.of("agent.output"))
     assert text == '{"a":' + "[" * 60000 + "\n" + ("x" * 50 + "\n") * 20000
 
 
-def test_a_line_that_is_not_understood_is_output_and_the_next_one_is_read(
+def test_an_invalid_line_is_output_and_the_next_one_is_read(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def confused(*_: Any, **__: Any) -> None:
@@ -69,7 +67,7 @@ def test_a_line_that_is_not_understood_is_output_and_the_next_one_is_read(
     assert [error["problem"] for error in backend.of("agent.error")] == [problem]
 
 
-def test_a_disk_that_fails_ends_the_run_with_the_reason(
+def test_a_failed_disk_ends_the_run_with_the_reason(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Spool.append
@@ -85,14 +83,14 @@ def test_a_disk_that_fails_ends_the_run_with_the_reason(
     assert reason == f"stdout could not be logged: OSError: [Errno {errno.EIO}] input/output error"
 
 
-def test_a_flood_of_output_becomes_few_events_and_loses_no_byte(settings: Settings, backend: TestBackend) -> None:
+def test_much_output_becomes_few_events_without_loss(settings: Settings, backend: TestBackend) -> None:
     assert worker.work(settings, python("for i in range(20000): print(i)")) == worker.COMPLETED
     text = "".join(event["text"] for event in backend.of("agent.output"))
     assert text == "".join(f"{i}\n" for i in range(20000))
     assert len(backend.of("agent.output")) < 100
 
 
-def test_the_last_words_of_a_program_come_before_its_end_however_slow_the_disk_is(
+def test_the_last_output_of_a_program_precedes_its_end(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = Spool.append
@@ -111,7 +109,7 @@ def test_the_last_words_of_a_program_come_before_its_end_however_slow_the_disk_i
 
 
 @pytest.mark.parametrize("does", [":", "echo tick"])
-def test_a_daemon_that_a_program_left_behind_does_not_hold_up_its_end(
+def test_a_daemon_of_a_program_does_not_delay_its_end(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch, does: str
 ) -> None:
     monkeypatch.setattr(command_stream, "GRACE_SECONDS", 0.05)
@@ -121,7 +119,7 @@ def test_a_daemon_that_a_program_left_behind_does_not_hold_up_its_end(
     assert backend.of("agent.output")[0]["text"].startswith("ready\n")
 
 
-def test_output_that_is_no_text_and_has_no_line_feed_is_kept(settings: Settings, backend: TestBackend) -> None:
+def test_binary_output_without_a_line_feed_is_logged(settings: Settings, backend: TestBackend) -> None:
     program = r"import sys; sys.stdout.buffer.write(b'\xff\x00{' + b'x' * 300000)"
     assert worker.work(settings, python(program)) == worker.COMPLETED
     text = "".join(event["text"] for event in backend.of("agent.output"))
@@ -136,9 +134,7 @@ def test_a_character_is_whole_wherever_the_output_is_cut(settings: Settings, bac
 
 
 @pytest.mark.parametrize("what", ["\\n", "\\x1b", "\\xff"])
-def test_output_that_takes_more_room_in_an_event_loses_no_byte(
-    settings: Settings, backend: TestBackend, what: str
-) -> None:
+def test_output_that_grows_by_escaping_loses_no_byte(settings: Settings, backend: TestBackend, what: str) -> None:
     program = f"import sys; sys.stdout.buffer.write(b'{what}' * 150000)"
     assert worker.work(settings, python(program)) == worker.COMPLETED
     text = "".join(event["text"] for event in backend.of("agent.output"))
@@ -147,7 +143,7 @@ def test_output_that_takes_more_room_in_an_event_loses_no_byte(
     assert "truncated" not in str(backend.of("agent.output"))
 
 
-def test_a_last_line_that_has_no_end_is_logged_though_a_daemon_could_end_it(
+def test_a_last_line_without_a_line_feed_is_logged_despite_a_daemon(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command_stream, "GRACE_SECONDS", 0.05)
@@ -157,7 +153,7 @@ def test_a_last_line_that_has_no_end_is_logged_though_a_daemon_could_end_it(
     assert "".join(event["text"] for event in backend.of("agent.output")) == "no end"
 
 
-def test_what_a_daemon_prints_after_the_end_is_no_event(
+def test_output_of_a_daemon_after_the_end_is_not_logged(
     settings: Settings, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command_stream, "GRACE_SECONDS", 0.05)

@@ -1,4 +1,4 @@
-"""Exactly once in the log, whatever the server, the network or the worker does."""
+"""Tests that each event is in the log exactly once, despite failures."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def numbers(backend: TestBackend) -> list[int]:
 
 
 @pytest.mark.parametrize("what", ["503", "reset before", "reset after", "cut", "empty", "garbage", "429", "408"])
-def test_a_fault_costs_time_and_neither_an_event_nor_a_second_one(
-    delivery: Delivery, backend: TestBackend, what: str
-) -> None:
+def test_a_fault_neither_loses_nor_duplicates_an_event(delivery: Delivery, backend: TestBackend, what: str) -> None:
     backend.fault("/events", what, times=3)
     for n in range(5):
         delivery.emit(n=n)
@@ -78,9 +76,7 @@ def test_a_fault_costs_time_and_neither_an_event_nor_a_second_one(
     assert (backend.state.repeats >= 3) if what in ("reset after", "cut") else (backend.state.repeats == 0)
 
 
-def test_a_server_that_went_away_gets_everything_in_order_when_it_is_back(
-    delivery: Delivery, backend: TestBackend
-) -> None:
+def test_a_server_receives_all_events_in_order_after_an_outage(delivery: Delivery, backend: TestBackend) -> None:
     delivery.emit(n=0)
     assert delivery.spool.drain(20)
     backend.down()
@@ -93,7 +89,7 @@ def test_a_server_that_went_away_gets_everything_in_order_when_it_is_back(
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_the_server_says_when_to_come_back_and_is_heard(delivery: Delivery, backend: TestBackend, form: str) -> None:
+def test_retry_after_is_respected(delivery: Delivery, backend: TestBackend, form: str) -> None:
     later = "1" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
     backend.fault("/events", "429", retry_after=later)
     began = backend.state.requests
@@ -103,7 +99,7 @@ def test_the_server_says_when_to_come_back_and_is_heard(delivery: Delivery, back
     assert backend.state.requests - began == 2
 
 
-def test_a_flood_under_a_rate_limit_arrives_whole(delivery: Delivery, backend: TestBackend) -> None:
+def test_many_events_arrive_completely_under_a_rate_limit(delivery: Delivery, backend: TestBackend) -> None:
     backend.events_limit = 60
     for n in range(150):
         delivery.emit(n=n)
@@ -111,7 +107,7 @@ def test_a_flood_under_a_rate_limit_arrives_whole(delivery: Delivery, backend: T
     assert numbers(backend) == list(range(150))
 
 
-def test_events_arrive_although_the_disk_takes_no_mark_of_it(
+def test_events_arrive_although_the_mark_cannot_be_written(
     piling: Delivery, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for n in range(2):
@@ -129,7 +125,7 @@ def test_events_arrive_although_the_disk_takes_no_mark_of_it(
     assert numbers(backend) == [0, 1, 2]
 
 
-def test_events_arrive_after_a_failure_that_nobody_thought_of(
+def test_events_arrive_after_an_unexpected_exception(
     piling: Delivery, backend: TestBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vivarium_worker.delivery.PAUSE_SECONDS", 0.01)
@@ -148,7 +144,7 @@ def test_events_arrive_after_a_failure_that_nobody_thought_of(
     assert numbers(backend) == [0]
 
 
-def test_a_command_that_cannot_be_done_does_not_silence_the_next(settings: Settings, backend: TestBackend) -> None:
+def test_a_failed_command_does_not_stop_the_next(settings: Settings, backend: TestBackend) -> None:
     heard: list[str] = []
 
     def obey(command: str) -> None:
@@ -168,7 +164,7 @@ def test_a_command_that_cannot_be_done_does_not_silence_the_next(settings: Setti
     assert heard == ["pause", "abort"]
 
 
-def test_what_has_piled_up_goes_in_few_calls(piling: Delivery, backend: TestBackend) -> None:
+def test_pending_events_are_sent_in_batches(piling: Delivery, backend: TestBackend) -> None:
     for n in range(250):
         piling.emit(n=n)
     piling.thread.start()
@@ -177,7 +173,7 @@ def test_what_has_piled_up_goes_in_few_calls(piling: Delivery, backend: TestBack
     assert backend.state.batches == 3
 
 
-def test_large_events_are_not_put_together(piling: Delivery, backend: TestBackend) -> None:
+def test_large_events_are_not_batched(piling: Delivery, backend: TestBackend) -> None:
     for n in range(12):
         piling.emit(n=n, text="x" * 80_000)
     piling.thread.start()
@@ -186,7 +182,7 @@ def test_large_events_are_not_put_together(piling: Delivery, backend: TestBacken
     assert backend.state.batches == 2
 
 
-def test_a_bad_event_among_many_is_set_aside_alone(piling: Delivery, backend: TestBackend) -> None:
+def test_only_the_invalid_event_of_a_batch_is_rejected(piling: Delivery, backend: TestBackend) -> None:
     for n in range(10):
         piling.emit(n=n)
     piling.spool.append(events.record("no spaces please", {"n": 99}, "agent"))
@@ -198,7 +194,7 @@ def test_a_bad_event_among_many_is_set_aside_alone(piling: Delivery, backend: Te
     assert len(backend.of("worker.event_rejected")) == 1
 
 
-def test_an_event_that_the_server_never_takes_is_set_aside_and_told(delivery: Delivery, backend: TestBackend) -> None:
+def test_a_rejected_event_is_stored_and_reported(delivery: Delivery, backend: TestBackend) -> None:
     bad = events.record("no spaces please", {"n": 1}, "agent")
     delivery.spool.append(bad)
     delivery.emit(n=2)
@@ -212,7 +208,7 @@ def test_an_event_that_the_server_never_takes_is_set_aside_and_told(delivery: De
     kept.close()
 
 
-def test_a_worker_that_dies_while_it_sets_an_event_aside_tells_of_it_once(
+def test_a_crash_during_a_rejection_reports_it_once(
     settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = Delivery(settings, tmp_path)
@@ -233,7 +229,7 @@ def test_a_worker_that_dies_while_it_sets_an_event_aside_tells_of_it_once(
     assert len(backend.of("worker.event_rejected")) == 1
 
 
-def test_a_worker_that_lies_about_its_sandbox_is_told_so(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_worker_with_a_wrong_sandbox_is_refused(env: dict[str, str], tmp_path: Path) -> None:
     parts = Delivery(Settings.from_env({**env, "SANDBOX_ID": "sbxsomebodyelses0000000"}), tmp_path)
     parts.thread.start()
     parts.emit(n=0)
@@ -328,7 +324,7 @@ def test_killed_workers_and_a_failing_server_leave_each_event_once_in_order(
 
 @pytest.fixture
 def over(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set when a run is over, and its worker has only to deliver what it left."""
+    """Event that is set when the run is over and its worker only delivers."""
     finish, noted = Run.finish, threading.Event()
 
     def finished(run: Run, runtime: str, outcome: Outcome) -> None:
@@ -339,7 +335,7 @@ def over(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return noted
 
 
-def test_a_finished_run_waits_for_a_server_that_is_away_and_beats_meanwhile(
+def test_a_finished_run_waits_for_the_server_and_sends_heartbeats(
     env: dict[str, str], backend: TestBackend, over: threading.Event
 ) -> None:
     backend.fault("/events", "503", times=1_000_000)
@@ -354,7 +350,7 @@ def test_a_finished_run_waits_for_a_server_that_is_away_and_beats_meanwhile(
     assert backend.types() == ["agent.started", "agent.completed"]
 
 
-def test_a_worker_that_waits_for_the_server_goes_when_it_is_told_to(
+def test_a_worker_that_waits_for_the_server_exits_on_request(
     env: dict[str, str], backend: TestBackend, over: threading.Event, caplog: pytest.LogCaptureFixture
 ) -> None:
     backend.fault("/events", "503", times=1_000_000)
@@ -367,7 +363,7 @@ def test_a_worker_that_waits_for_the_server_goes_when_it_is_told_to(
 
 
 @pytest.mark.parametrize("to", ["status", "progress", "results"])
-def test_what_was_left_of_another_task_is_told_and_is_no_report_of_this_one(
+def test_a_report_of_another_task_is_reported_and_not_sent_for_this_one(
     delivery: Delivery, backend: TestBackend, to: str
 ) -> None:
     delivery.spool.append(reports.record("task-0", to, {"status": "completed", "summary": "All done."}))
@@ -379,7 +375,7 @@ def test_what_was_left_of_another_task_is_told_and_is_no_report_of_this_one(
     assert not backend.state.statuses
 
 
-def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend: TestBackend) -> None:
+def test_retries_of_a_report_have_one_idempotency_key(delivery: Delivery, backend: TestBackend) -> None:
     backend.fault("/progress", "reset after", times=2)
     body = {"event_type": "info", "message": "once"}
     delivery.spool.append({"id": events.new_id(), "to": "progress", "body": body})
@@ -388,20 +384,20 @@ def test_what_is_no_event_is_repeated_under_one_key(delivery: Delivery, backend:
 
 
 @pytest.mark.parametrize("what", ["reset after", "cut"])
-def test_a_review_is_asked_for_once(settings: Settings, backend: TestBackend, what: str) -> None:
+def test_a_review_is_requested_once(settings: Settings, backend: TestBackend, what: str) -> None:
     backend.fault("/review", what, times=2)
     assert Backend(settings).request_review({"reason": "once"}, threading.Event())["review_id"] == "rev-1"
     assert len(backend.state.reviews) == 1
 
 
 @pytest.mark.parametrize("what", ["cut", "empty", "garbage"])
-def test_half_an_answer_is_not_a_task(settings: Settings, backend: TestBackend, what: str) -> None:
+def test_a_truncated_response_is_not_a_task(settings: Settings, backend: TestBackend, what: str) -> None:
     backend.fault("/task", what, times=2)
     assert Backend(settings).task(threading.Event()) == backend.state.task
 
 
 @pytest.mark.parametrize("what", ["cut", "empty", "garbage"])
-def test_half_an_answer_is_not_what_a_person_says(settings: Settings, backend: TestBackend, what: str) -> None:
+def test_a_truncated_response_is_not_a_decision(settings: Settings, backend: TestBackend, what: str) -> None:
     caller = Backend(settings)
     review_id = caller.request_review({"reason": "which"}, threading.Event())["review_id"]
     backend.answer(review_id, "approved", "ours")
@@ -409,7 +405,7 @@ def test_half_an_answer_is_not_what_a_person_says(settings: Settings, backend: T
     assert caller.review(review_id, 1, threading.Event())["option"] == "ours"
 
 
-def test_who_waits_for_a_person_goes_when_the_run_does(settings: Settings) -> None:
+def test_waiting_for_a_decision_ends_with_the_run(settings: Settings) -> None:
     stop = threading.Event()
     caller = Backend(settings)
     review_id = caller.request_review({"reason": "which"}, stop)["review_id"]
@@ -418,7 +414,7 @@ def test_who_waits_for_a_person_goes_when_the_run_does(settings: Settings) -> No
         caller.review(review_id, 600, stop)
 
 
-def test_a_server_that_is_not_there_is_an_answer_too(
+def test_an_unreachable_server_raises_unreachable(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, backend: TestBackend
 ) -> None:
     monkeypatch.setattr("vivarium_worker.backend.CALL_TIMEOUT", 0.5)
@@ -434,7 +430,7 @@ def test_another_workers_task_is_refused(env: dict[str, str]) -> None:
         caller.deliver("status", "evt_1", {"status": "in_progress", "message": ""}, threading.Event())
 
 
-def test_waiting_for_messages_ends_when_asked_to(settings: Settings, backend: TestBackend) -> None:
+def test_waiting_for_messages_ends_on_request(settings: Settings, backend: TestBackend) -> None:
     stop = threading.Event()
     backend.down()
     caller = Backend(settings)

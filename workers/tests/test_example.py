@@ -1,4 +1,4 @@
-"""The example of an agent for the runtime `command`, against the scripted model and a real server."""
+"""Tests of the example agent for the runtime `command`, with the scripted model and a real server."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from vivarium_worker.settings import Settings
 AGENT = Path(__file__).parents[2] / "demo/src/main/resources/dev/vivarium/demo/agent.py"
 
 
-def test_an_interrupt_that_bash_does_not_heed_is_sent_again(
-    env: dict[str, str], backend: TestBackend, play: Play
-) -> None:
-    """As bash does when the command that it waits for ends by itself in the same moment."""
+def test_an_interrupt_that_bash_ignores_is_repeated(env: dict[str, str], backend: TestBackend, play: Play) -> None:
+    """Bash ignores the signal if its command exits at the same moment."""
     heedless = "trap 'trap - INT' INT; touch begun; until [ -e never ]; do sleep 0.02; done"
     model = play(
         {"when": {"contains": "hello.txt"}, "tools": [{"name": "Bash", "input": {"command": heedless}}]},

@@ -1,4 +1,4 @@
-"""What an image brings, and that nothing else comes before it."""
+"""Tests of the SDK and interpreter of an image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages on their way to the agent: kept on disk, in order, once, and acknowledged."""
+"""Tests of the inbox: storage, order, duplicates and acknowledgement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def opened(settings: Settings, directory: Path) -> tuple[Inbox, Events]:
 def without_room(
     settings: Settings, backend: TestBackend, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Inbox, FullDisk]:
-    """An inbox that has a message and finds no room for it on the disk."""
+    """Inbox with a message and a full disk."""
     inbox, _ = opened(settings, directory)
     disk = FullDisk(monkeypatch)
     backend.send("one")
@@ -62,7 +62,7 @@ def test_interrupts_come_first_and_the_rest_in_order(settings: Settings, backend
 
 
 @pytest.mark.parametrize("what", ["503", "reset before", "reset after", "cut", "empty", "garbage"])
-def test_a_message_is_delivered_once_although_its_answer_was_lost(
+def test_a_message_is_delivered_once_after_a_lost_response(
     settings: Settings, backend: TestBackend, tmp_path: Path, what: str
 ) -> None:
     inbox, emitted = opened(settings, tmp_path)
@@ -78,7 +78,7 @@ def test_a_message_is_delivered_once_although_its_answer_was_lost(
     inbox.close()
 
 
-def test_a_message_that_was_fetched_survives_the_death_of_the_worker(
+def test_a_fetched_message_survives_a_crash_of_the_worker(
     settings: Settings, backend: TestBackend, tmp_path: Path
 ) -> None:
     first, emitted = opened(settings, tmp_path)
@@ -95,7 +95,7 @@ def test_a_message_that_was_fetched_survives_the_death_of_the_worker(
     assert emitted[0][2] == f"evt_delivered_{one}", "an id that a repeat would have too"
 
 
-def test_what_is_handed_over_while_the_inbox_closes_is_told_and_comes_again(
+def test_a_delivery_during_close_is_logged_and_repeated(
     settings: Settings, backend: TestBackend, tmp_path: Path
 ) -> None:
     inbox, emitted = opened(settings, tmp_path)
@@ -111,7 +111,7 @@ def test_what_is_handed_over_while_the_inbox_closes_is_told_and_comes_again(
     again.close()
 
 
-def test_a_message_waits_for_room_on_the_disk_and_nobody_waits_for_it(
+def test_a_message_waits_for_disk_space_without_blocking_others(
     settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inbox, disk = without_room(settings, backend, tmp_path, monkeypatch)
@@ -125,7 +125,7 @@ def test_a_message_waits_for_room_on_the_disk_and_nobody_waits_for_it(
     inbox.close()
 
 
-def test_the_last_word_names_also_what_was_kept_of_a_page_that_the_disk_did_not_take_whole(
+def test_the_last_acknowledgement_includes_a_partially_stored_page(
     settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inbox, _ = opened(settings, tmp_path)
@@ -192,7 +192,7 @@ def test_a_worker_starts_on_a_full_disk_with_what_it_had(
     again.close()
 
 
-def test_messages_come_after_one_that_nobody_could_be_told_of(
+def test_messages_arrive_after_a_listener_failed(
     settings: Settings, backend: TestBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inboxes, "PAUSE_SECONDS", 0.01)
@@ -214,9 +214,7 @@ def test_messages_come_after_one_that_nobody_could_be_told_of(
     inbox.close()
 
 
-def test_a_run_that_ends_while_it_may_not_poll_still_tells_what_has_come(
-    settings: Settings, backend: TestBackend
-) -> None:
+def test_a_rate_limited_run_still_acknowledges_at_its_end(settings: Settings, backend: TestBackend) -> None:
     # The first is for the question that the run does not live to ask again.
     backend.fault("ack=msg", "429", retry_after="600")
     backend.fault("ack=msg", "429", times=2, retry_after="0.01")
@@ -231,7 +229,7 @@ def test_a_run_that_ends_while_it_may_not_poll_still_tells_what_has_come(
     assert not backend.state.faults
 
 
-def test_a_server_that_takes_no_last_word_does_not_hold_up_the_end(env: dict[str, str], backend: TestBackend) -> None:
+def test_a_rejected_acknowledgement_does_not_delay_the_end(env: dict[str, str], backend: TestBackend) -> None:
     backend.fault("ack=msg", "429", times=1000, retry_after="600")
     settings = Settings.from_env({**env, "DRAIN_SECONDS": "1"})
     started = Started(settings, CommandRuntime(["sh", "-c", "read task; read message"]))

@@ -1,4 +1,4 @@
-"""The worker as the server starts it: a program, its environment, an exit status."""
+"""Tests of the worker as a process with its environment and exit status."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_run_from_start_to_end(env: dict[str, str], backend: TestBackend) -> N
     assert (Path(env["WORKER_STATE_DIR"]) / "home" / "kept").exists()
 
 
-def test_a_worker_that_is_told_to_end_ends_the_program_and_says_so(env: dict[str, str], backend: TestBackend) -> None:
+def test_a_terminated_worker_ends_the_program_and_reports_it(env: dict[str, str], backend: TestBackend) -> None:
     worker = launched(env, "sh", "-c", "echo $$; exec sleep 600")
     backend.await_event("agent.output")
     worker.terminate()
@@ -40,7 +40,7 @@ def test_a_worker_that_is_told_to_end_ends_the_program_and_says_so(env: dict[str
     assert backend.of("agent.failed")[0]["reason"] == "the worker was told to end"
 
 
-def test_a_worker_that_is_killed_leaves_no_program_behind(env: dict[str, str], backend: TestBackend) -> None:
+def test_a_killed_worker_leaves_no_program(env: dict[str, str], backend: TestBackend) -> None:
     worker = launched(env, "sh", "-c", "echo $$; exec sleep 600")
     pid = int(backend.await_event("agent.output")["text"])
     worker.kill()
@@ -57,20 +57,20 @@ def launched(env: dict[str, str], *program: str) -> subprocess.Popen[bytes]:
 
 
 def running(pid: int) -> bool:
-    """Whether it is there and more than a name: nobody may be left to collect it."""
+    """Reports whether the process runs and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
     except OSError:
         return False
 
 
-def test_what_is_missing_is_said(env: dict[str, str]) -> None:
+def test_a_missing_setting_is_named(env: dict[str, str]) -> None:
     done = started({**env, "TASK_ID": ""}, "command", "--", "true")
     assert done.returncode == 64
     assert "TASK_ID is not set" in done.stderr
 
 
-def test_what_a_worker_could_not_deliver_the_next_one_delivers(env: dict[str, str], backend: TestBackend) -> None:
+def test_the_next_worker_delivers_the_spool_of_the_last(env: dict[str, str], backend: TestBackend) -> None:
     backend.fault("/events", "503", times=100000)
     told = launched({**env, "DRAIN_SECONDS": "0.2"}, "sleep", "600")
     backend.await_that(lambda state: state.statuses, "the run has begun")

@@ -1,4 +1,4 @@
-"""The real OpenHands SDK and its tools, against the scripted model and a real server. No network."""
+"""Tests of the OpenHands SDK and its tools with the scripted model and a real server, without a network."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TestOpenHands(AgentContract):
     kind = OPENHANDS
 
 
-def test_an_interrupt_is_one_also_if_it_counts_as_delivered_before_the_agent_is_steered(
+def test_an_interrupt_works_even_if_it_is_delivered_first(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once = Conversation._steering
@@ -77,7 +77,7 @@ def test_an_interrupt_is_one_also_if_it_counts_as_delivered_before_the_agent_is_
 
 
 def forget_after_the_call(directory: Path) -> None:
-    """As a worker leaves a conversation that is killed while a tool runs: the call is written, but not counted yet."""
+    """Simulates a worker that was killed during a tool: the call is stored, but not counted."""
     files = sorted(directory.glob("*/events/event-*.json"))
     kinds = [json.loads(file.read_text())["kind"] for file in files]
     call = kinds.index("ActionEvent")
@@ -88,7 +88,7 @@ def forget_after_the_call(directory: Path) -> None:
     base.write_text(json.dumps({**state, "leaf_event_id": json.loads(files[call].read_text())["parent_id"]}))
 
 
-def test_a_call_that_a_killed_worker_was_in_is_not_made_again_but_told(
+def test_an_unfinished_call_of_a_killed_worker_is_reported_and_not_repeated(
     env: dict[str, str], backend: TestBackend, play: Play
 ) -> None:
     done = Path(env["WORKSPACE_DIR"]) / "done"
@@ -109,7 +109,7 @@ def test_a_call_that_a_killed_worker_was_in_is_not_made_again_but_told(
 
 
 @pytest.mark.parametrize("what", ["abort", "interrupt"])
-def test_who_stops_the_agent_just_before_a_turn_stops_it(
+def test_an_interrupt_just_before_a_turn_stops_it(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     asked_to_stop = threading.Event()
@@ -140,7 +140,7 @@ def test_who_stops_the_agent_just_before_a_turn_stops_it(
     assert not backend.of("agent.tool_use")
 
 
-def test_what_the_sdk_says_in_the_name_of_the_user_is_not_taken_for_a_message_that_waits(
+def test_a_user_message_of_the_sdk_is_not_a_pending_message(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, refused = threading.Event(), threading.Event()
@@ -178,7 +178,7 @@ def test_what_the_sdk_says_in_the_name_of_the_user_is_not_taken_for_a_message_th
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_a_command_is_waited_for_also_when_the_shell_is_slow_to_begin_and_to_prompt(
+def test_the_terminal_waits_for_a_command_in_a_slow_shell(
     env: dict[str, str], backend: TestBackend, play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, anew: bool
 ) -> None:
     # The prompt of the SDK tells where the shell is.
@@ -196,7 +196,7 @@ def test_a_command_is_waited_for_also_when_the_shell_is_slow_to_begin_and_to_pro
 
 
 @pytest.mark.parametrize("name", sorted(COSTS))
-def test_a_task_is_done_with_tools_and_everything_is_told(
+def test_a_task_is_completed_with_tools_and_all_events_are_logged(
     env: dict[str, str], backend: TestBackend, play: Play, name: str
 ) -> None:
     workspace = Path(env["WORKSPACE_DIR"])
@@ -240,7 +240,7 @@ def test_a_task_is_done_with_tools_and_everything_is_told(
         (["terminal"], "old"),
     ],
 )
-def test_the_editor_does_what_the_task_allows(
+def test_the_editor_allows_only_the_commands_of_the_task(
     env: dict[str, str], backend: TestBackend, play: Play, allowed: list[str], text: str
 ) -> None:
     file = Path(env["WORKSPACE_DIR"]) / "file.txt"

@@ -1,4 +1,4 @@
-"""What is reported of a task arrives, however long it is."""
+"""Tests of reports with long texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS = ["x" * 12_000, "é" * 9_000, "\U0001f600" * 5_000, 'say "no"\n' * 4_000,
 
 
 class Says:
-    """A runtime whose agent has this to say in the end."""
+    """Runtime whose agent returns this result."""
 
     name = "says"
 
@@ -34,7 +34,7 @@ class Says:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_an_answer_of_any_length_is_the_result_of_the_task(settings: Settings, backend: TestBackend, text: str) -> None:
+def test_a_text_of_any_length_is_the_result_of_the_task(settings: Settings, backend: TestBackend, text: str) -> None:
     assert worker.work(settings, Says(Outcome(completed=True, summary=text))) == worker.COMPLETED
     assert "worker.event_rejected" not in backend.types()
     (result,) = backend.state.results
@@ -44,7 +44,7 @@ def test_an_answer_of_any_length_is_the_result_of_the_task(settings: Settings, b
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_reason_of_any_length_is_told_with_its_beginning_and_its_end(
+def test_a_long_reason_is_reported_with_its_beginning_and_end(
     settings: Settings, backend: TestBackend, text: str
 ) -> None:
     reason = f"the beginning: {text}: the end"
@@ -57,7 +57,7 @@ def test_a_reason_of_any_length_is_told_with_its_beginning_and_its_end(
     assert backend.state.statuses[-1]["message"].startswith("the beginning: ")
 
 
-def test_more_files_than_a_report_holds_are_counted_in_it(settings: Settings, backend: TestBackend) -> None:
+def test_files_beyond_the_limit_of_a_report_are_counted(settings: Settings, backend: TestBackend) -> None:
     runtime = Says(Outcome(completed=True, summary='"' * 12_000))
     runtime.files = 3_000
     assert worker.work(settings, runtime) == worker.COMPLETED
@@ -68,7 +68,7 @@ def test_more_files_than_a_report_holds_are_counted_in_it(settings: Settings, ba
     assert result["notes"] == f"{3_000 - listed} more files were changed than are listed here."
 
 
-def test_a_program_that_has_much_to_say_is_heard_in_every_report(settings: Settings, backend: TestBackend) -> None:
+def test_long_texts_of_a_program_are_reported(settings: Settings, backend: TestBackend) -> None:
     program = f"""
 import json
 say = lambda **line: print(json.dumps(line), flush=True)
@@ -82,7 +82,7 @@ say(type="result", summary="z" * 20_000)
     assert backend.state.results[0]["summary"].startswith("zzz")
 
 
-def test_a_long_question_is_asked(settings: Settings, backend: TestBackend) -> None:
+def test_a_long_review_is_requested(settings: Settings, backend: TestBackend) -> None:
     backend.prompt_answer = {"status": "approved"}
     ask = {"type": "review", "id": "r", "reason": "ж" * 300, "description": "é" * 9_000, "context": {"c": "x" * 70_000}}
     Path(settings.workspace / "ask").write_text(json.dumps(ask, ensure_ascii=False) + "\n")
@@ -92,12 +92,12 @@ def test_a_long_question_is_asked(settings: Settings, backend: TestBackend) -> N
     assert list(backend.state.reviews) == ["rev-1"]
 
 
-def test_a_reason_for_a_review_that_the_server_takes_is_left_alone() -> None:
+def test_a_valid_reason_of_a_review_is_unchanged() -> None:
     assert reports.review({"reason": "ж" * 200})["reason"] == "ж" * 200
 
 
 @pytest.mark.parametrize("most", [200, 201, 10_240])
-def test_a_text_that_is_cut_has_no_half_character(most: int) -> None:
+def test_a_truncated_text_has_no_partial_character(most: int) -> None:
     for text in ("é" * 20_000, "a" + "é" * 20_000, "\U0001f600" * 9_000, "ab\U0001f600" * 9_000):
         cut = events.shortened(text, most)
         assert most - 80 < len(cut.encode()) <= most

@@ -1,4 +1,4 @@
-"""What a runtime sees of the world outside, while others end the run."""
+"""Tests of calls of a runtime during the end of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(settings: Settings, spool: Spool) -> Iterator[Run]:
 
 
 class Doing:
-    """Something that waits, in a thread of its own."""
+    """Blocking call in a thread."""
 
     def __init__(self, what: Callable[[], object]) -> None:
         self.raised: BaseException | None = None
@@ -51,7 +51,7 @@ class Doing:
 
 
 @pytest.mark.parametrize("asked", [True, False], ids=["while a person thinks", "before it is asked for"])
-def test_an_abort_ends_a_review_although_the_server_is_away(run: Run, backend: TestBackend, asked: bool) -> None:
+def test_an_abort_ends_a_review_without_the_server(run: Run, backend: TestBackend, asked: bool) -> None:
     if not asked:
         backend.down()
     review = Doing(lambda: run.review({"reason": "which"}))
@@ -73,7 +73,7 @@ def test_a_review_ends_with_its_run(run: Run, backend: TestBackend) -> None:
     assert isinstance(review.raised, Aborted)
 
 
-def test_an_abort_ends_the_wait_for_room_in_the_spool_and_what_finds_none_is_counted(run: Run, spool: Spool) -> None:
+def test_an_abort_ends_waiting_appends_and_dropped_events_are_counted(run: Run, spool: Spool) -> None:
     def talk() -> None:
         while not run.control.ending.is_set():
             run.emit("test.event", {"text": "x" * 500})
@@ -92,7 +92,7 @@ def test_an_abort_ends_the_wait_for_room_in_the_spool_and_what_finds_none_is_cou
 
 
 @pytest.mark.parametrize("command", ["pause", "resume", "abort"])
-def test_a_command_of_the_server_does_not_wait_for_room_in_the_spool(run: Run, spool: Spool, command: str) -> None:
+def test_a_command_of_the_server_does_not_wait_for_the_spool(run: Run, spool: Spool, command: str) -> None:
     run.control.pause("server" if command == "resume" else "another")
     spool.append({"text": "x" * 2000})
     heard = Doing(lambda: run.command(command))

@@ -1,4 +1,4 @@
-"""What the server must put into the environment."""
+"""Tests of the settings."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def test_the_command_runtime_needs_a_program() -> None:
         choose("command", [])
 
 
-def test_a_runtime_whose_sdk_is_not_installed_says_what_to_install() -> None:
+def test_a_missing_sdk_is_named() -> None:
     with pytest.raises(Misconfigured, match="viv image build worker"):
         Sdk("other", "no_such_module", lambda: CommandRuntime([]))

@@ -1,4 +1,4 @@
-"""Nothing that was appended is lost, whenever and however the worker dies."""
+"""Tests that no appended record is lost in a crash."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMIT = 1024 * 1024
 
 
 def contents(directory: Path) -> list[Any]:
-    """Everything that waits, by taking and acknowledging it."""
+    """Takes and acknowledges all pending records."""
     spool = Spool(directory, LIMIT)
     found = []
     while (record := spool.take(timeout=0)) is not None:
@@ -52,14 +52,14 @@ def run_python(program: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def kill(process: subprocess.Popen[str]) -> list[str]:
-    """SIGKILL, then everything that it had still managed to say."""
+    """Sends SIGKILL and returns the output of the process."""
     process.send_signal(signal.SIGKILL)
     said, _ = process.communicate()
     return said.split()
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_an_append_returned_for_survives_a_kill(tmp_path: Path, seed: int) -> None:
+def test_a_returned_append_survives_a_kill(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     acknowledged = -1
     for _ in range(3):
@@ -78,7 +78,7 @@ def test_what_an_append_returned_for_survives_a_kill(tmp_path: Path, seed: int) 
         acknowledged = found[-1]
 
 
-def test_a_file_cut_anywhere_gives_back_every_whole_record(tmp_path: Path) -> None:
+def test_a_truncated_file_returns_every_complete_record(tmp_path: Path) -> None:
     lines = [encode({"n": n, "text": "é\n\x00" * n}) for n in range(6)]
     whole = b"".join(lines)
     for cut in range(len(whole) + 1):
@@ -108,7 +108,7 @@ def test_a_damaged_record_is_counted_and_the_others_are_kept(tmp_path: Path) -> 
     assert contents(tmp_path) == [0, 1, 3, 4]
 
 
-def test_what_was_acknowledged_does_not_come_again(tmp_path: Path) -> None:
+def test_acknowledged_records_are_not_taken_again(tmp_path: Path) -> None:
     spool = Spool(tmp_path, LIMIT)
     for n in range(10):
         spool.append({"n": n})
@@ -120,7 +120,7 @@ def test_what_was_acknowledged_does_not_come_again(tmp_path: Path) -> None:
     assert contents(tmp_path) == []
 
 
-def test_without_its_mark_everything_comes_again_rather_than_nothing(tmp_path: Path) -> None:
+def test_without_the_mark_all_records_are_taken_again(tmp_path: Path) -> None:
     spool = Spool(tmp_path, LIMIT)
     for n in range(3):
         spool.append({"n": n})
@@ -130,7 +130,7 @@ def test_without_its_mark_everything_comes_again_rather_than_nothing(tmp_path: P
     assert contents(tmp_path) == [0, 1, 2]
 
 
-def test_room_for_the_mark_is_taken_while_there_is_some(tmp_path: Path) -> None:
+def test_space_for_the_mark_is_allocated_in_advance(tmp_path: Path) -> None:
     spool = Spool(tmp_path, LIMIT)
     size = (tmp_path / "acknowledged").stat().st_size
     spool.append({"n": 0})
@@ -139,7 +139,7 @@ def test_room_for_the_mark_is_taken_while_there_is_some(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_segments_that_have_arrived_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_delivered_segments_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spools, "SEGMENT_BYTES", 200)
     spool = Spool(tmp_path, LIMIT)
     for n in range(100):
@@ -179,7 +179,7 @@ def test_a_full_spool_makes_the_agent_wait_and_drops_nothing(tmp_path: Path) -> 
     spool.close()
 
 
-def test_a_full_disk_makes_the_agent_wait_and_leaves_no_torn_record(
+def test_a_full_disk_makes_the_agent_wait_and_leaves_no_partial_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool = Spool(tmp_path, LIMIT)
@@ -201,7 +201,7 @@ def test_a_full_disk_makes_the_agent_wait_and_leaves_no_torn_record(
     assert contents(tmp_path) == [0, 1]
 
 
-def test_a_full_disk_is_waited_out_where_a_segment_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_segment_waits_for_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spools, "SEGMENT_BYTES", 10)
     monkeypatch.setattr(records, "FULL_DISK_PAUSE", 0.01)
     spool = Spool(tmp_path, LIMIT)
@@ -221,7 +221,7 @@ def test_a_full_disk_is_waited_out_where_a_segment_begins(tmp_path: Path, monkey
     assert contents(tmp_path) == [0, 1]
 
 
-def test_last_words_pass_a_full_disk_and_those_who_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_urgent_records_do_not_wait_for_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = Spool(tmp_path, LIMIT)
     disk = FullDisk(monkeypatch)
     agent = threading.Thread(target=spool.append, args=[{"n": "waits"}])
@@ -236,9 +236,7 @@ def test_last_words_pass_a_full_disk_and_those_who_wait_for_it(tmp_path: Path, m
     assert contents(tmp_path) == ["waits"]
 
 
-def test_a_mark_that_the_disk_does_not_take_costs_a_repeat_and_no_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_mark_repeats_a_delivery_and_loses_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = Spool(tmp_path, LIMIT)
     for n in range(3):
         spool.append({"n": n})
@@ -255,7 +253,7 @@ def test_a_mark_that_the_disk_does_not_take_costs_a_repeat_and_no_record(
     assert contents(tmp_path) == [1, 2]
 
 
-def test_last_words_pass_a_full_spool(tmp_path: Path) -> None:
+def test_urgent_records_do_not_wait_for_a_full_spool(tmp_path: Path) -> None:
     spool = Spool(tmp_path, limit=100)
     spool.append({"n": 0, "text": "x" * 200})
     spool.append({"n": 1}, urgent=True)
@@ -263,7 +261,7 @@ def test_last_words_pass_a_full_spool(tmp_path: Path) -> None:
     assert contents(tmp_path) == [0, 1]
 
 
-def test_closing_wakes_whoever_waits_for_room(tmp_path: Path) -> None:
+def test_closing_wakes_waiting_appends(tmp_path: Path) -> None:
     spool = Spool(tmp_path, limit=100)
     spool.append({"n": 0, "text": "x" * 200})
     failure: list[BaseException] = []
@@ -282,7 +280,7 @@ def test_closing_wakes_whoever_waits_for_room(tmp_path: Path) -> None:
     assert contents(tmp_path) == [0]
 
 
-def test_a_run_that_is_to_end_waits_for_nobody_and_passes_the_bound_by_as_much_again(tmp_path: Path) -> None:
+def test_an_ending_run_does_not_wait_and_may_exceed_the_limit_once(tmp_path: Path) -> None:
     spool = Spool(tmp_path, limit=300)
     spool.append({"n": 0, "text": "x" * 250})
     agent = threading.Thread(target=spool.append, args=[{"n": 1, "text": "x" * 200}])
@@ -296,7 +294,7 @@ def test_a_run_that_is_to_end_waits_for_nobody_and_passes_the_bound_by_as_much_a
     assert contents(tmp_path) == [0, 1, 3]
 
 
-def test_a_run_that_is_to_end_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ending_run_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool = Spool(tmp_path, LIMIT)
     disk = FullDisk(monkeypatch)
     agent = threading.Thread(target=spool.append, args=[{"n": 0}])

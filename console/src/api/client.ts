@@ -45,8 +45,8 @@ export async function body<T>(answer: Promise<{ data?: T }>): Promise<T> {
   if (data === undefined) {
     throw new ApiError({
       type: 'about:blank',
-      title: 'Empty answer',
-      detail: 'The server gave no answer.',
+      title: 'Empty response',
+      detail: 'The server sent an empty response.',
       status: 502,
     })
   }

@@ -108,7 +108,7 @@ export class RemoteFiles {
     )
     if (typeof answer === 'object' && 'exit_code' in answer && answer.exit_code !== 0) {
       const said = 'stderr' in answer && typeof answer.stderr === 'string' ? answer.stderr : ''
-      throw new Error(said.trim() || 'The directory could not be made.')
+      throw new Error(said.trim() || 'The directory could not be created.')
     }
   }
 

@@ -82,7 +82,7 @@ export class LiveStream {
       this.#opened()
       await this.#read(response)
       if (this.#parts.isOver?.()) {
-        this.#end('There is nothing more to come.')
+        this.#end('The stream has ended.')
         return
       }
     } catch (error) {

@@ -6,7 +6,7 @@ const WORDS: Readonly<Record<Kind, readonly [string, string]>> = {
   messages: ['message', 'messages'],
   tools: ['tool call', 'tool calls'],
   commands: ['command', 'commands'],
-  files: ['change of files', 'changes of files'],
+  files: ['file change', 'file changes'],
   reviews: ['question', 'questions'],
   state: ['other event', 'other events'],
 }

@@ -67,7 +67,7 @@ function failure(sandbox: Sandbox): Item[] {
     sandboxId: sandbox.sandbox_id,
     title: sandbox.task_title ?? sandbox.thread_id,
     owner: sandbox.user_id,
-    reason: run.reason ?? sandbox.reason ?? 'It did not say why.',
+    reason: run.reason ?? sandbox.reason ?? 'The agent gave no reason.',
     run,
     isBudget: run.reason_code === 'budget',
   }

@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, (event: LogEvent) => string | undefined>> =
   'user.guidance': (event) => said('guidance', event),
   'user.interrupt': (event) => said('interrupt', event),
   'agent.message': (event) => said('agent', event),
-  'agent.review_requested': () => 'asked a person',
+  'agent.review_requested': () => 'requested a review',
   'command.started': (event) => text(event.event_data, 'command') && `$ ${text(event.event_data, 'command')}`,
   'sandbox.started': () => 'sandbox started',
   'sandbox.run_started': () => 'run started',

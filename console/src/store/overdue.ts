@@ -12,9 +12,9 @@ const GRACE_MS = 60_000
 
 /** Why a sandbox may need a hand: nothing should be in these states for long. */
 export function overdue(sandbox: Known, now: number): string | undefined {
-  if (now - Date.parse(sandbox.ends_at) > GRACE_MS) return 'should have ended: its lifetime is over'
+  if (now - Date.parse(sandbox.ends_at) > GRACE_MS) return 'is past its lifetime'
   if (sandbox.state === 'creating' && now - Date.parse(sandbox.created_at) > SLOW_MS)
-    return 'has been starting for long'
-  if (now - Date.parse(sandbox.lease_expires_at) > GRACE_MS) return 'is kept beyond its lease: something in it is busy'
+    return 'has been starting for a long time'
+  if (now - Date.parse(sandbox.lease_expires_at) > GRACE_MS) return 'is past its lease, because it is in use'
   return undefined
 }

@@ -4,12 +4,12 @@ export type Scope = components['schemas']['Member']['scopes'][number]
 
 /** What each scope lets somebody do, in one sentence. */
 export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
-  'fs:ro': 'Reads files and sees what changed in them.',
-  'fs:rw': 'Reads and writes files.',
-  'shell:ro': 'Follows the timeline and watches terminals.',
-  shell: 'Follows the timeline and types in terminals.',
-  process: 'Speaks to the agent, answers and pauses it, runs commands, reaches ports inside.',
-  snapshot: 'Takes, restores, forks and deletes snapshots.',
+  'fs:ro': 'Read files and their changes.',
+  'fs:rw': 'Read and write files.',
+  'shell:ro': 'Read the timeline and watch terminals.',
+  shell: 'Read the timeline and type in terminals.',
+  process: 'Message, answer and pause the agent, run commands, and connect to ports.',
+  snapshot: 'Take, restore, fork and delete snapshots.',
 }
 
 /** Which scope includes which. */

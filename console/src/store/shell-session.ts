@@ -186,7 +186,7 @@ export class ShellSession {
         this.#arrived(message.people)
         break
       case 'missed':
-        this.#say('Some output was not shown: this page was too slow for it.')
+        this.#say('Some output is missing, because this page was too slow.')
         break
       case 'error':
         this.#say(`${message.message[0]?.toUpperCase() ?? ''}${message.message.slice(1)}.`)

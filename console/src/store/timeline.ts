@@ -27,7 +27,7 @@ const STATES: Readonly<Record<string, { title: string; mood: Mood }>> = {
   'sandbox.started': { title: 'Sandbox started', mood: 'ok' },
   'sandbox.paused': { title: 'Paused', mood: 'warn' },
   'sandbox.resumed': { title: 'Resumed', mood: 'ok' },
-  'sandbox.recovered': { title: 'Found again after a restart of the server', mood: 'plain' },
+  'sandbox.recovered': { title: 'Recovered after a restart of the server', mood: 'plain' },
   'sandbox.terminated': { title: 'Sandbox ended', mood: 'plain' },
   'sandbox.run_started': { title: 'Agent started', mood: 'ok' },
   'agent.started': { title: 'Agent is ready', mood: 'plain' },
@@ -35,11 +35,11 @@ const STATES: Readonly<Record<string, { title: string; mood: Mood }>> = {
   'agent.failed': { title: 'Agent failed', mood: 'bad' },
   'agent.error': { title: 'Error', mood: 'bad' },
   'agent.interrupted': { title: 'Agent interrupted', mood: 'warn' },
-  'agent.paused': { title: 'Agent holds', mood: 'warn' },
+  'agent.paused': { title: 'Agent on hold', mood: 'warn' },
   'agent.resumed': { title: 'Agent resumed', mood: 'ok' },
   'agent.status': { title: 'Task', mood: 'plain' },
   'agent.progress': { title: 'Progress', mood: 'plain' },
-  'agent.results': { title: 'Results handed in', mood: 'plain' },
+  'agent.results': { title: 'Results submitted', mood: 'plain' },
 }
 
 /**

@@ -74,7 +74,7 @@ const ended = () =>
   new ApiError({
     type: 'urn:vivarium:problem:no-such-sandbox',
     title: 'The sandbox has ended',
-    detail: 'The sandbox has ended: its files can be read as far as the log kept them, not changed.',
+    detail: 'The sandbox has ended. Its files are read-only, and only those in the log are available.',
     status: 410,
   })
 

@@ -20,7 +20,7 @@ export function Failure({ error, isPage, onRetry }: { error: unknown; isPage?: b
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
     <div className={css.state} role="alert">
-      <Title isPage={isPage}>{error instanceof ApiError ? error.title : 'Something went wrong'}</Title>
+      <Title isPage={isPage}>{error instanceof ApiError ? error.title : 'An error occurred'}</Title>
       <p className={css.detail}>{sentence(error)}</p>
       {requestId && (
         <p className={css.detail}>

@@ -14,5 +14,5 @@ export async function copy(words: string): Promise<void> {
   const isCopied = document.execCommand('copy')
   box.remove()
   if (before instanceof HTMLElement) before.focus()
-  if (!isCopied) throw new Error('The browser did not let the page copy: select the text instead.')
+  if (!isCopied) throw new Error('The browser blocked the copy. Select the text instead.')
 }

@@ -96,7 +96,7 @@ fn signal(pid: i32, signal: i32) {
 }
 
 #[test]
-fn machinesAreRemovedWhenTheirGraceIsOverAlsoStoppedOnes() {
+fn machinesAreRemovedAfterTheirGraceEvenIfStopped() {
     let mut home = Home::new();
     let (running, stopped) = (home.machine(ID, "1"), home.machine(OTHER, "2"));
     signal(stopped, libc::SIGSTOP);
@@ -109,7 +109,7 @@ fn machinesAreRemovedWhenTheirGraceIsOverAlsoStoppedOnes() {
 }
 
 #[test]
-fn theGraceOfAnUnusedMachineCountsUntilItIsHandedOut() {
+fn theGraceOfAnUnusedMachineAppliesUntilItsAssignment() {
     let mut home = Home::new();
     let unused = home.machine(ID, "3600");
     fs::write(home.folder.join(format!("run/{ID}/unused")), "1").unwrap();
@@ -120,7 +120,7 @@ fn theGraceOfAnUnusedMachineCountsUntilItIsHandedOut() {
 }
 
 #[test]
-fn nothingIsRemovedWhileTheServerIsThere() {
+fn nothingIsRemovedWhileTheServerRuns() {
     let mut home = Home::new();
     let guest = home.machine(ID, "1");
     home.watcher();
@@ -163,7 +163,7 @@ fn aNewerWatcherReplacesTheOlderOne() {
 }
 
 #[test]
-fn aWatcherWithoutMachinesEndsAtOnce() {
+fn aWatcherWithoutMachinesExitsImmediately() {
     let mut home = Home::new();
     let watcher = home.watcher();
     home.end_server(watcher);
@@ -172,7 +172,7 @@ fn aWatcherWithoutMachinesEndsAtOnce() {
 }
 
 #[test]
-fn aProcessThatGotTheNumberOfAGuestIsLeftAlone() {
+fn aProcessWithTheReusedPidOfAGuestIsNotKilled() {
     let mut home = Home::new();
     let guest = home.machine(ID, "1");
     fs::rename(home.folder.join("run").join(ID), home.folder.join("run").join(OTHER)).unwrap();

@@ -141,14 +141,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aNameWithBracketsAndSpacesIsNoTrap() {
+    fn aProcessNameWithBracketsAndSpacesIsParsed() {
         let text = b"42 (a) R 1 (b) S 7 42 42 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 5 1000 9 0 0";
         let entry = parse(42, text).unwrap();
         assert_eq!(entry, ProcessEntry { pid: 42, parent: 7, dead: false, ticks: 10, resident_pages: 9 });
     }
 
     #[test]
-    fn thisTestIsInTheTable() {
+    fn theTableContainsThisProcess() {
         let own = std::process::id() as i32;
         assert!(all_processes().unwrap().iter().any(|entry| entry.pid == own));
     }

@@ -73,7 +73,7 @@ impl Outcome {
     }
 
     pub fn code(&self) -> u16 {
-        self.fail.unwrap_or_else(|| panic!("it did not fail: {self:?}")).0
+        self.fail.unwrap_or_else(|| panic!("the request did not fail: {self:?}")).0
     }
 }
 
@@ -135,7 +135,7 @@ impl Host {
         self.stream.shutdown(std::net::Shutdown::Both).unwrap();
         let mut door = libc::pollfd { fd: self.listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: the test owns the descriptor during the call.
-        until("the guest knocks", || unsafe { libc::poll(&mut door, 1, 0) } == 1);
+        until("the guest connects", || unsafe { libc::poll(&mut door, 1, 0) } == 1);
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -242,7 +242,7 @@ impl Host {
     /// Reads until the stream contains the text.
     pub fn await_text(&mut self, channel: u32, outcome: &mut Outcome, text: &str) {
         while !outcome.text(1).contains(text) {
-            assert!(!self.step(channel, outcome, true), "{text} never came: {outcome:?}");
+            assert!(!self.step(channel, outcome, true), "{text} did not arrive: {outcome:?}");
         }
     }
 }
@@ -292,7 +292,7 @@ fn read_whole(stream: &mut UnixStream, bytes: &mut [u8]) -> Option<()> {
         Ok(()) => return Some(()),
         Err(error) => error,
     };
-    assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the guest said nothing for {TIMEOUT:?}");
+    assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the guest sent nothing for {TIMEOUT:?}");
     None
 }
 

@@ -61,7 +61,7 @@ class Backend:
         self._task = f"/api/v1/sandbox/task/{quote(settings.task_id, safe='')}"
 
     def task(self, stop: threading.Event) -> dict[str, Any]:
-        """Returns the task of this worker. Raises `Refused` with 404 if there is none."""
+        """Returns the task of this worker. Raises `Refused` with 404 if the worker has no task."""
         return _object(self.insist("GET", "/api/v1/sandbox/task", stop=stop))
 
     def deliver(self, to: str, identity: str, body: dict[str, Any], stop: threading.Event) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class Backend:
     def messages(self, wait: int, received: list[str], stop: threading.Event) -> list[dict[str, Any]]:
         """Returns messages in order. `received` acknowledges messages of the last page.
 
-        Said even when there are none: without it a message counts as heard the moment it is handed out.
+        The parameter is sent even if it is empty. Without it, the server acknowledges a message when it sends it.
         """
         query = {"wait": str(wait), "ack": ",".join(received)}
         path = f"{self._box}/messages?{urlencode(query)}"

@@ -63,7 +63,7 @@ class Connection:
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
         """Sends one request and returns its response. `extra_wait` is added to the timeout, `headers` to the headers.
 
-        Once `stop` is set the answer is waited for no longer: it counts as one that did not come.
+        When `stop` is set, the call ends as if no response had arrived.
         """
         headers = {**self._headers, **options.get("headers", {})}
         payload: bytes | None = None

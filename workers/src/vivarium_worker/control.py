@@ -13,7 +13,7 @@ class Aborted(Exception):
 class Control:
     """Requested state of a run. Thread-safe.
 
-    A run asks at its own good moments, between tool calls; pausing does not freeze what is in the middle.
+    A run checks the state between tool calls. A pause does not freeze a running tool.
     """
 
     def __init__(self, on_abort: Callable[[], None] = lambda: None) -> None:

@@ -1,4 +1,4 @@
-"""SpoolDelivery of spooled records to the server."""
+"""Delivery of spooled records to the server."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PAUSE_SECONDS = 1.0
 class SpoolDelivery:
     """Thread that delivers records in order and retries each until the server has it. Thread-safe.
 
-    The log knows an event by the id it got in the spool, so a repeat after a lost answer changes nothing. A
-    record that the server will never take is set aside on disk, and the log is told.
+    An event has its id from the spool, so a repetition after a lost response has no effect. A record that the server
+    rejects permanently moves to a file, and the log gets an event.
     """
 
     def __init__(

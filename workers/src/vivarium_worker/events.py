@@ -54,7 +54,7 @@ def now() -> str:
 def fit(data: dict[str, Any], most: int = MAX_DATA_BYTES) -> dict[str, Any]:
     """Truncates the longest texts until the log accepts the data, and sets `truncated`.
 
-    Whole texts stay in the transcript, so nothing is lost that cannot be found.
+    The transcript has the whole texts.
     """
     whole = plain(data)
     original = size(whole)

@@ -12,8 +12,8 @@ PLACE = Path("/opt/vivarium")
 def enter(runtime: str, place: Path = PLACE) -> None:
     """Makes the SDK importable. Restarts in the interpreter of the image, if there is one.
 
-    In the path of this process alone: what the agent starts must not inherit it, and nothing that the host's Python
-    has installed may come before it.
+    Changes only the path of this process, because programs of the agent must not inherit it. The SDK takes precedence
+    over packages of the host.
     """
     sdk = place / runtime
     if not runtime or not sdk.is_dir():

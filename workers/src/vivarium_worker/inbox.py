@@ -83,8 +83,8 @@ Emit = Callable[[str, dict[str, Any], str], None]
 class Inbox:
     """Receives messages and stores them until the agent has read them. Thread-safe.
 
-    A message is written to disk before the server is told that it came, and marked there once delivered: a
-    worker that dies in between delivers it when it starts again, and one that comes twice is dropped by its id.
+    The inbox writes a message to disk before it acknowledges it to the server, and marks it there after the delivery.
+    After a crash in between, the next worker delivers it. The inbox drops duplicates by id.
     """
 
     def __init__(self, backend: Backend, directory: Path, emit: Emit) -> None:
@@ -95,7 +95,7 @@ class Inbox:
         self._thread = threading.Thread(target=self._run, name="inbox", daemon=True)
         # Serializes writes to the journal, and holds until the written messages are pending or done.
         self._writing = threading.Lock()
-        # SpoolDelivery marks that could not be written to a full disk. The next record includes them.
+        # Delivery marks that could not be written to a full disk. The next record includes them.
         self._unmarked: list[str] = []
         # Guards all fields below. Never held across disk writes.
         self._changed = threading.Condition()
@@ -174,7 +174,8 @@ class Inbox:
     def settle(self, seconds: float) -> None:
         """Acknowledges stored messages, so that the server does not send them again. Retries for a limited time.
 
-        After `close`. The thread may have said it with the question that it waits for; once more does no harm.
+        Call it after `close`. The thread may have acknowledged the messages with its pending request; a repetition
+        has no effect.
         """
         received = self._received
         if not received:

@@ -26,8 +26,8 @@ _CHECKSUM = 8
 class RecordFile:
     """File of records. A returned append is durable. Not safe for concurrent appends.
 
-    A process that dies, or a machine that loses power, leaves at most one torn line at the end; opening cuts
-    it off. A damaged line elsewhere is stepped over and counted, never guessed at.
+    A crash or a power failure leaves at most one incomplete line at the end, which opening removes. The reader skips
+    and counts damaged lines elsewhere.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,7 +1,7 @@
-"""What a worker reports of its task beside events, made to fit what the server takes of it.
+"""Reports of a worker on its task, within the limits of the server.
 
-A report with one field too long is refused as a whole, and one with a field more than it knows, too. So texts are
-cut here, and say so themselves.
+The server rejects a report with a text that is too long or with an unknown field. This module therefore cuts texts,
+which then contain a note.
 """
 
 from __future__ import annotations

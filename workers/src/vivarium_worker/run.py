@@ -66,7 +66,7 @@ class Runtime(Protocol):
 class Run:
     """Interface of a runtime to the worker. Thread-safe.
 
-    Events only go to the spool, so that a slow or absent server costs the agent nothing until the spool is full.
+    Events go to the spool, so a slow or absent server does not slow the agent until the spool is full.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Run:
     def emit(self, event_type: str, data: dict[str, Any], source: str = "agent", urgent: bool = False) -> None:
         """Appends an event to the spool. The event is durable on return, unless the run is ending without space.
 
-        `urgent` does not wait for the server or the disk: for threads that others count on.
+        `urgent` does not wait for the server or the disk. It is for threads that other threads depend on.
         """
         if event_type == events.TOOL_USE:
             with self._counting:

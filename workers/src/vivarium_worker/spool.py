@@ -34,12 +34,12 @@ class SpoolBusy(Exception):
 class Spool:
     """Ordered queue on disk, in segments. Any thread may append; one thread takes.
 
-    An `append` that has returned survives `kill -9` and power loss. When the bound is reached, `append` waits:
-    the agent is slowed to the speed of the server, as a program is by a slow terminal, and nothing is dropped.
-    What was taken but not acknowledged comes again, so a record must be one that the server knows by its id.
+    A record survives `kill -9` and power loss after `append` has returned. If the spool is full, `append` waits and
+    slows the agent to the speed of the server. Records that were taken but not acknowledged are taken again, so the
+    server must identify a record by its id.
 
-    Only what is urgent never waits: it passes the bound, and is in memory alone while the disk is full. So is
-    everything once the run is to end, but it passes the bound by no more than as much again.
+    Urgent records never wait. They may exceed the limit, and are only in memory while the disk is full. The same
+    applies to all records when the run is ending, but they may exceed the limit at most by its size.
     """
 
     def __init__(self, directory: Path, limit: int) -> None:
@@ -66,8 +66,8 @@ class Spool:
     def append(self, record: dict[str, Any], urgent: bool = False) -> None:
         """Appends one record durably. Waits while the spool or the disk is full.
 
-        `urgent` never waits: for the last words of a run, and for threads that others count on. Once the run is to
-        end nothing else waits either, and `SpoolFull` says that there is no room.
+        `urgent` never waits. It is for the last events of a run, and for threads that other threads depend on. When
+        the run is ending, no append waits, and a full spool raises `SpoolFull`.
         """
         size = len(encode(record))
         self._reserve(size, urgent)
@@ -205,7 +205,8 @@ class Spool:
     def _mark(self, number: int, end: int) -> None:
         """Writes the offset up to which everything is delivered.
 
-        Neither synced nor insisted on: without it the last records are sent again and known by their ids.
+        The write is neither synced nor retried. Without it, the worker sends the last records again, and the server
+        identifies them by id.
         """
         try:
             os.pwrite(self._ack_fd, b"%020d %020d\n" % (number, end), 0)

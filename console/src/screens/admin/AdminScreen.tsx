@@ -18,12 +18,11 @@ export function AdminScreen() {
   const { part = 'keys' } = useSearch({ from: '/frame/console/admin' })
   if (!session.is_admin) {
     return (
-      <Empty title="This is for the admin">
+      <Empty title="Only the admin has access">
         <p>
-          You are signed in as {session.user_id}. Keys, the audit and the sandboxes of others are for whoever runs the
-          server; the audit of your own sandbox is in its tab Sharing.
+          You are signed in as {session.user_id}. The tab Sharing of a sandbox shows the audit log of your own sandbox.
         </p>
-        <Link to="/console">To the fleet</Link>
+        <Link to="/console">Go to the fleet</Link>
       </Empty>
     )
   }
@@ -45,7 +44,7 @@ export function AdminScreen() {
           ))}
         </nav>
         <Link to="/console" className={css.elsewhere}>
-          Pool and machine: in the fleet
+          Pool and machine: see the fleet
         </Link>
       </header>
       {SHOWN[part]()}

@@ -25,12 +25,12 @@ export function AuditFilter({ search, onChoose }: Props) {
   return (
     <search>
       <form className={css.filter} onSubmit={submit}>
-        <Field label="Who">
+        <Field label="User">
           {(control) => (
             <input {...control} name="user" defaultValue={search.user} placeholder="user id" spellCheck={false} />
           )}
         </Field>
-        <Field label="What">
+        <Field label="Action">
           {(control) => (
             <select {...control} name="kind" value={search.kind ?? ''} onChange={atOnce}>
               <option value="">everything</option>

@@ -27,14 +27,14 @@ export function AuditPart() {
   return (
     <Section
       title="Audit"
-      about="Tokens, uses of sandboxes, refusals, invitations, sign-ins; never a token and never what was typed."
+      about="Tokens, uses of sandboxes, refusals, members and sign-ins. The log has no tokens and no typed text."
       actions={<Export search={search} />}
     >
       <AuditFilter key={`${search.user} ${search.sandbox}`} search={search} onChoose={choose} />
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={8} label="Loading the audit" />}
       {data?.length === 0 && (
-        <Empty title={isFiltered ? 'No matches' : 'Nothing yet'}>
+        <Empty title={isFiltered ? 'No matches' : 'No entries yet'}>
           {isFiltered && <Button onClick={() => choose({})}>Show everything</Button>}
         </Empty>
       )}
@@ -47,7 +47,7 @@ export function AuditPart() {
           <Button onClick={() => choose({ ...search, before: data[0]?.seq })}>Older</Button>
         )}
         <span className={css.quiet}>
-          {search.before === undefined ? 'The newest; it follows what happens.' : 'An older page.'}
+          {search.before === undefined ? 'The newest entries, live.' : 'Older entries.'}
         </span>
       </div>
     </Section>
@@ -66,10 +66,10 @@ function Export({ search }: { search: AuditSearch }) {
   const limit = data !== undefined && data >= EXPORT_MOST ? ', the newest' : ''
   return (
     <>
-      <Button icon={Download} disabled={isPending} title="All that the filter finds" onClick={() => mutate('csv')}>
+      <Button icon={Download} disabled={isPending} title="All matching entries" onClick={() => mutate('csv')}>
         CSV
       </Button>
-      <Button icon={Download} disabled={isPending} title="All that the filter finds" onClick={() => mutate('ndjson')}>
+      <Button icon={Download} disabled={isPending} title="All matching entries" onClick={() => mutate('ndjson')}>
         NDJSON
       </Button>
       {error && (

@@ -37,10 +37,7 @@ function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
   }
   return (
     <form className={form.form} onSubmit={submit}>
-      <Field
-        label="For which user"
-        hint="A user need not be there yet: the first key makes them. One may have several."
-      >
+      <Field label="User id" hint="The first key creates the user. A user may have several keys.">
         {(control) => (
           <input
             {...control}
@@ -60,7 +57,7 @@ function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
       )}
       <div className={form.choices}>
         <Button type="submit" look="primary" disabled={isPending || user.trim() === ''}>
-          Issue it
+          Issue the key
         </Button>
       </div>
     </form>
@@ -71,12 +68,13 @@ function Shown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
   return (
     <div className={form.form}>
       <p>
-        Give it to <strong>{plain(issued.user_id)}</strong> on a safe way. The server does not show it again.
+        Send it to <strong>{plain(issued.user_id)}</strong> over a secure channel. The server does not show it again.
       </p>
       <Secret label="Key" text={issued.key} />
       <Secret label="Line" text={`curl -H "Authorization: Bearer $VIV_API_KEY" ${location.origin}/api/v1/sandboxes`} />
       <p className={form.hint}>
-        <code>viv</code> and the line take it from the variable <code>VIV_API_KEY</code>; this page takes it to sign in.
+        <code>viv</code> and the line read the key from the variable <code>VIV_API_KEY</code>. The console needs it to
+        sign in.
       </p>
       <div className={form.choices}>
         <Button onClick={onClose}>Done</Button>

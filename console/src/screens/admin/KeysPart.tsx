@@ -17,7 +17,7 @@ import { IssueDialog } from './IssueDialog'
 type Key = components['schemas']['Keys']['keys'][number]
 
 const ABOUT =
-  'Each is one user’s way in, to the API and to this console. Keys are shown once and kept as hashes; the admin’s own is in the server’s home.'
+  'A key gives one user access to the API and the console. The server shows a key once and stores its hash. The admin key is in the home of the server.'
 
 /** Who may sign in and call the API. */
 export function KeysPart() {
@@ -53,12 +53,12 @@ export function KeysPart() {
         <Confirm
           title={`Revoke a key of ${plain(open.user_id)}?`}
           keep="Keep it"
-          confirm="Revoke it"
+          confirm="Revoke"
           onClose={close}
           onConfirm={() => revoke.mutate(open.key_id)}
         >
-          <code>{open.key_id}</code> opens nothing from now on. Whoever is signed in with it is out, and its streams and
-          terminals are closed. Their sandboxes stay. It cannot be undone; another key can be issued.
+          The server revokes <code>{open.key_id}</code>, ends its sessions and closes its streams and terminals. The
+          sandboxes of the user stay. You cannot undo this, but you can issue another key.
         </Confirm>
       )}
     </Section>
@@ -74,7 +74,7 @@ function KeyLine({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
         <When at={key.created_at} />
       </span>
       <span className={css.actions}>
-        <Button look="quiet" compact icon={Trash2} title="Revoke it" onClick={onRevoke}>
+        <Button look="quiet" compact icon={Trash2} title="Revoke" onClick={onRevoke}>
           {`Revoke the key ${key.key_id} of ${key.user_id}`}
         </Button>
       </span>

@@ -42,7 +42,7 @@ export function OverduePart() {
       {data && late.length === 0 && (
         <p className={css.fine}>
           <CircleCheck size={16} aria-hidden />
-          None is overdue, {data.length === 1 ? 'one lives' : `${data.length} live`}.
+          None is overdue, {data.length === 1 ? 'one live' : `${data.length} live`}.
         </p>
       )}
       {problem && (
@@ -89,10 +89,10 @@ function Line({ sandbox, why, now, onDeed }: LineProps) {
           look="quiet"
           compact
           icon={RotateCcwKey}
-          title="End all its tokens"
+          title="Revoke all tokens"
           onClick={() => onDeed({ kind: 'rotate', of: sandbox })}
         >
-          {`End all tokens of ${sandbox.thread_id}`}
+          {`Revoke all tokens of ${sandbox.thread_id}`}
         </Button>
         <Button look="quiet" compact icon={Trash2} title="End it" onClick={() => onDeed({ kind: 'end', of: sandbox })}>
           {`End ${sandbox.thread_id}`}
@@ -107,15 +107,15 @@ function Question({ deed, onClose, onConfirm }: { deed: Deed; onClose: () => voi
   const isEnd = deed.kind === 'end'
   return (
     <Confirm
-      title={isEnd ? `End ${name}?` : `End all tokens of ${name}?`}
+      title={isEnd ? `End ${name}?` : `Revoke all tokens of ${name}?`}
       keep={isEnd ? 'Keep it' : 'Keep them'}
-      confirm={isEnd ? 'End it' : 'End all'}
+      confirm={isEnd ? 'End it' : 'Revoke all'}
       onClose={onClose}
       onConfirm={onConfirm}
     >
       {isEnd
-        ? 'Whatever it does: every process in it ends and its files are removed. The timeline and its snapshots stay.'
-        : 'Every token opens nothing from now on, and what was opened with one is closed. People with keys are not concerned.'}
+        ? 'All processes end and the server deletes the files. The timeline and the snapshots stay.'
+        : 'The server revokes all tokens and closes their connections. API keys stay valid.'}
     </Confirm>
   )
 }

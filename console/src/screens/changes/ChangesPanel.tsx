@@ -66,7 +66,7 @@ export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
       <Floods counted={changes.floods(from, to)} isComplete={changes.isComplete} />
       {list.length === 0 ? (
         <Empty title="No file changed">
-          <p>Between these two moments every file stayed as it was, or became the same again.</p>
+          <p>No file differs between these two moments.</p>
         </Empty>
       ) : (
         <div className={css.columns}>
@@ -111,8 +111,9 @@ function Floods({
   const where = [...new Set(counted.flatMap((flood) => flood.directories))].slice(0, 5).join(', ')
   return (
     <p className={css.flood}>
-      {sum > 0 && `${count(sum)} more changes came at once and were only counted${where ? `, most in ${where}` : ''}. `}
-      {!isComplete && 'The log tells of more changes than are looked through: the oldest are not here.'}
+      {sum > 0 &&
+        `${count(sum)} more changes occurred at once and were only counted${where ? `, most in ${where}` : ''}. `}
+      {!isComplete && 'The log has more changes than this page loads. The oldest changes are missing.'}
     </p>
   )
 }

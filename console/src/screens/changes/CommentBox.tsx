@@ -59,7 +59,7 @@ export function CommentBox({ sandboxId, path, line, onLine, actions, onClose }: 
         autoFocus
         value={words}
         aria-label={`Comment on line ${line}`}
-        placeholder="What should the agent do about this line?"
+        placeholder="Comment for the agent"
         onChange={(event) => setWords(event.target.value)}
         onKeyDown={onKeyDown}
       />

@@ -47,7 +47,7 @@ export function DiffPane(props: Props) {
         <h2 className={css.path} title={change.path}>
           {plain(change.path)}
         </h2>
-        {isOutdated && <span className={css.outdated}>it has changed since</span>}
+        {isOutdated && <span className={css.outdated}>changed since then</span>}
         {change.how !== 'deleted' && (
           <Link
             from="/console/sandboxes/$sandboxId"
@@ -96,7 +96,7 @@ export function DiffPane(props: Props) {
 function Unknown({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   if (error instanceof ApiError && error.slug === 'version-not-kept') {
     return (
-      <Empty title="The log did not keep this text">
+      <Empty title="The log does not have this text">
         <p>{sentence(error)}.</p>
       </Empty>
     )

@@ -38,7 +38,7 @@ export function MomentPicker({ which, events, visit }: Props) {
       <select id={id} className={css.select} value={value} onChange={(event) => choose(event.target.value)}>
         <option value={END}>{which === 'from' ? 'the start' : 'now'}</option>
         {(visit !== undefined || chosen === 'visit') && <option value="visit">my last visit</option>}
-        <option value={ANOTHER}>an event by its number…</option>
+        <option value={ANOTHER}>event by number…</option>
         <Remembered known={known} />
       </select>
       {value === ANOTHER && (

@@ -44,10 +44,10 @@ export function useChangeKeys(wanted: Wanted): HunkCursor {
     }
     return [
       { keys: ']', does: 'Next change', run: () => toHunk(1) },
-      { keys: '[', does: 'Change before', run: () => toHunk(-1) },
+      { keys: '[', does: 'Previous change', run: () => toHunk(-1) },
       { keys: 'Alt+ArrowDown', does: 'Next file', run: () => void toFile(1) },
-      { keys: 'Alt+ArrowUp', does: 'File before', run: () => void toFile(-1) },
-      { keys: 'v', does: 'Viewed, or not', run: () => latest.current.tick() },
+      { keys: 'Alt+ArrowUp', does: 'Previous file', run: () => void toFile(-1) },
+      { keys: 'v', does: 'Mark as viewed, or not viewed', run: () => latest.current.tick() },
       { keys: 'c', does: 'Comment on the change', run: () => latest.current.comment() },
     ]
   }, [])

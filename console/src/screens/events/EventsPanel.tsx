@@ -55,7 +55,7 @@ export function EventsPanel({ sandbox, watch }: PanelProps) {
     if (selected === undefined) return
     copy(linkTo(selected)).then(
       () => say(`Link to event ${whole(selected)} copied`),
-      () => say('The browser does not let the page copy'),
+      () => say('The browser blocked the copy'),
     )
   }
   useEventKeys({
@@ -133,11 +133,11 @@ function useEventKeys(keys: Keys): void {
     'Events',
     useMemo(
       () => [
-        { keys: 'j', does: 'The next event', run: () => latest.current.step(1) },
-        { keys: 'k', does: 'The event before', run: () => latest.current.step(-1) },
-        { keys: ']', does: 'The next that failed', run: () => latest.current.error(1) },
-        { keys: '[', does: 'The one before that failed', run: () => latest.current.error(-1) },
-        { keys: 'f', does: 'Follow, or stay', run: () => latest.current.follow() },
+        { keys: 'j', does: 'Next event', run: () => latest.current.step(1) },
+        { keys: 'k', does: 'Previous event', run: () => latest.current.step(-1) },
+        { keys: ']', does: 'Next failed event', run: () => latest.current.error(1) },
+        { keys: '[', does: 'Previous failed event', run: () => latest.current.error(-1) },
+        { keys: 'f', does: 'Follow new events, or stop', run: () => latest.current.follow() },
         { keys: 'c', does: 'Copy a link to the event', run: () => latest.current.copyLink() },
       ],
       [],

@@ -40,16 +40,16 @@ export function RawTools({ choice, current, onGo, onJump, onExport, headSeq }: P
           <span className={tools.found} role="status">
             {found === 0 ? 'not found' : `${whole(current)} of ${whole(found)}`}
           </span>
-          <Button look="quiet" compact icon={ChevronUp} title="The one before (N)" onClick={() => onGo(-1)}>
-            The match before
+          <Button look="quiet" compact icon={ChevronUp} title="Previous match (N)" onClick={() => onGo(-1)}>
+            Previous match
           </Button>
-          <Button look="quiet" compact icon={ChevronDown} title="The next one (n)" onClick={() => onGo(1)}>
-            The next match
+          <Button look="quiet" compact icon={ChevronDown} title="Next match (n)" onClick={() => onGo(1)}>
+            Next match
           </Button>
         </>
       )}
       <Jump headSeq={headSeq} onJump={onJump} />
-      <Button compact icon={Download} onClick={onExport} title="Save what is shown as NDJSON: one event a line">
+      <Button compact icon={Download} onClick={onExport} title="Save the shown events as NDJSON, one event per line">
         Save as NDJSON
       </Button>
     </search>

@@ -15,7 +15,7 @@ export function ChangedBar({ file, isComparing, onCompare, onReload }: Props) {
   const hasDraft = file.draft !== undefined
   return (
     <div role="status" className={css.changed}>
-      <p>{file.isGone ? 'It was deleted in the sandbox meanwhile.' : 'It was changed in the sandbox meanwhile.'}</p>
+      <p>{file.isGone ? 'The file was deleted in the sandbox.' : 'The file was changed in the sandbox.'}</p>
       {file.newer !== undefined && (
         <Button onClick={onCompare} aria-pressed={isComparing}>
           {isComparing ? 'Back' : 'Compare'}
@@ -23,7 +23,7 @@ export function ChangedBar({ file, isComparing, onCompare, onReload }: Props) {
       )}
       {hasDraft && (
         <Button look="danger" disabled={file.isSaving} onClick={() => void file.overwrite()}>
-          {file.isGone ? 'Put mine back' : 'Save mine over it'}
+          {file.isGone ? 'Restore my version' : 'Overwrite with my version'}
         </Button>
       )}
       <Button
@@ -31,7 +31,7 @@ export function ChangedBar({ file, isComparing, onCompare, onReload }: Props) {
         onClick={onReload}
         title={hasDraft ? 'Your changes are lost' : undefined}
       >
-        {hasDraft ? 'Take theirs' : 'Reload'}
+        {hasDraft ? 'Use the sandbox version' : 'Reload'}
       </Button>
     </div>
   )

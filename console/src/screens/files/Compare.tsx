@@ -38,7 +38,7 @@ export function Compare({ path, theirs, mine, onEdit }: Props) {
         doc: theirs,
         extensions: [finding, basics, lineEndsOf(theirs), EditorState.readOnly.of(true), named('In the sandbox now')],
       },
-      b: { doc: own, extensions: [finding, basics, lineEndsOf(own), typing, told, named('What you see')] },
+      b: { doc: own, extensions: [finding, basics, lineEndsOf(own), typing, told, named('Your version')] },
       diffConfig: { scanLimit: MOST_LINES, timeout: 500 },
       collapseUnchanged: { margin: 3, minSize: 6 },
     })
@@ -49,13 +49,13 @@ export function Compare({ path, theirs, mine, onEdit }: Props) {
   }, [path, theirs, isTooLarge])
 
   if (isTooLarge) {
-    return <p className={css.notice}>The two are too large to be compared here: at most 512 KiB and 10,000 lines.</p>
+    return <p className={css.notice}>The files are too large to compare. The limit is 512 KiB and 10,000 lines.</p>
   }
   return (
     <div className={css.compare}>
       <div className={css.sides} aria-hidden>
         <span>In the sandbox now</span>
-        <span>What you see</span>
+        <span>Your version</span>
       </div>
       <div ref={host} className={css.code} />
     </div>

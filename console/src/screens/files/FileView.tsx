@@ -77,7 +77,7 @@ export function FileView({ file, workspace, whyNot, onClose }: Props) {
               <Button
                 icon={PencilLine}
                 disabled={isFixed}
-                title={whyNot ?? (file.isEditable ? 'e' : 'It is too large to be edited here')}
+                title={whyNot ?? (file.isEditable ? 'e' : 'The file is too large to edit here')}
                 onClick={() => setEditing(true)}
               >
                 Edit
@@ -88,7 +88,7 @@ export function FileView({ file, workspace, whyNot, onClose }: Props) {
             from="/console/sandboxes/$sandboxId"
             search={{ tab: 'changes', path: file.path }}
             className={`${button.button} ${button.plain ?? ''}`}
-            title="What became of it"
+            title="Changes of the file"
           >
             <FileDiff size={16} aria-hidden />
             Changes
@@ -144,7 +144,7 @@ function DownloadLink({ workspace, path }: { workspace: Workspace; path: string 
   const look = `${button.button} ${button.plain ?? ''}`
   if (workspace.hasEnded || !workspace.remote.isAwake) {
     return (
-      <Button icon={Download} disabled title="Its bytes are there while the sandbox runs">
+      <Button icon={Download} disabled title="Available while the sandbox runs">
         Download
       </Button>
     )
@@ -167,7 +167,7 @@ function Content({ file, workspace, isReadOnly }: { file: OpenFile; workspace: W
   if (shown.kind === 'binary') {
     return (
       <>
-        <p className={css.notice}>This is no text. These are its first bytes.</p>
+        <p className={css.notice}>The file is not text. These are its first bytes.</p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys */}
         <pre className={css.hex} tabIndex={0}>
           {shown.lines.join('\n')}
@@ -178,7 +178,9 @@ function Content({ file, workspace, isReadOnly }: { file: OpenFile; workspace: W
   return (
     <>
       {!shown.isWhole && (
-        <p className={css.notice}>It has {bytes(content.size)}: this is its beginning. Download it to see the rest.</p>
+        <p className={css.notice}>
+          The file has {bytes(content.size)}, and this is its beginning. Download it to see the rest.
+        </p>
       )}
       <CodeEditor
         path={file.path}
@@ -194,9 +196,9 @@ function Content({ file, workspace, isReadOnly }: { file: OpenFile; workspace: W
 
 function Unreadable({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
   const status = problem instanceof ApiError ? problem.status : 0
-  if (status === 404) return <Empty title="There is no such file">{sentence(problem)}</Empty>
-  if (status === 403) return <Empty title="This file is not shown to you">{sentence(problem)}</Empty>
+  if (status === 404) return <Empty title="The file does not exist">{sentence(problem)}</Empty>
+  if (status === 403) return <Empty title="You do not have access to this file">{sentence(problem)}</Empty>
   if (status === 409) return <Empty title="The sandbox is paused">{sentence(problem)}</Empty>
-  if (status === 400) return <Empty title="This cannot be shown">{sentence(problem)}</Empty>
+  if (status === 400) return <Empty title="The file cannot be displayed">{sentence(problem)}</Empty>
   return <Failure error={problem} onRetry={onRetry} />
 }

@@ -59,9 +59,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
           onGone={(gone) => path !== undefined && (path === gone || path.startsWith(`${gone}/`)) && close()}
         />
         {isPaused && <Paused onResume={() => actions.resume.mutate()} isBusy={actions.resume.isPending} />}
-        {workspace.hasEnded && (
-          <p className={css.note}>The sandbox has ended. These are the files that the log knows of.</p>
-        )}
+        {workspace.hasEnded && <p className={css.note}>The sandbox has ended. These are the files in the log.</p>}
         {tree.isLoaded && tree.problem !== undefined && !isPaused && (
           <p className={css.problem}>{sentence(tree.problem)}</p>
         )}
@@ -86,7 +84,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
         <div className={css.none}>
           <Empty title="No file is open">
             <p>
-              Choose one in the tree, or press <kbd>t</kbd> to find one by its name.
+              Choose one in the tree, or press <kbd>t</kbd> to find a file by name.
             </p>
           </Empty>
         </div>
@@ -101,7 +99,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
 function NoFiles() {
   return (
     <Empty title="No files yet">
-      <p>Whatever is written to the workspace appears here at once. Drop files here to put them there.</p>
+      <p>Files of the workspace appear here. Drop files here to upload them.</p>
     </Empty>
   )
 }
@@ -109,7 +107,7 @@ function NoFiles() {
 function Paused({ onResume, isBusy }: { onResume: () => void; isBusy: boolean }) {
   return (
     <div className={css.note} role="status">
-      <p>The sandbox is paused, and looking does not wake it. The tab Changes shows what the log knows.</p>
+      <p>The sandbox is paused. Resume it to see its files. The tab Changes shows the files in the log.</p>
       <Button onClick={onResume} disabled={isBusy} title="Resumes every process in it">
         Resume
       </Button>
@@ -120,7 +118,7 @@ function Paused({ onResume, isBusy }: { onResume: () => void; isBusy: boolean })
 function NotThere({ problem, onRetry }: { problem: unknown; onRetry: () => void }) {
   if (problem === undefined) return <Skeleton rows={8} label="Loading the files" />
   if (problem instanceof ApiError && problem.status === 403) {
-    return <Empty title="The files are not shown to you">{sentence(problem)}</Empty>
+    return <Empty title="You do not have access to the files">{sentence(problem)}</Empty>
   }
   return <Failure error={problem} onRetry={onRetry} />
 }

@@ -46,7 +46,7 @@ export function GoToFile({ workspace, onOpen, onClose }: Props) {
       <input
         className={css.field}
         role="combobox"
-        aria-label="Some letters of its path"
+        aria-label="Part of the path"
         aria-expanded={found.length > 0}
         aria-controls={listId}
         aria-activedescendant={found.length > 0 ? `${listId}-${at}` : undefined}
@@ -60,8 +60,8 @@ export function GoToFile({ workspace, onOpen, onClose }: Props) {
         onKeyDown={onKeyDown}
       />
       {error && <p className={css.problem}>{sentence(error)}</p>}
-      {isPending && !error && <p className={css.aside}>Reading the names…</p>}
-      {data && found.length === 0 && <p className={css.aside}>No file has these letters.</p>}
+      {isPending && !error && <p className={css.aside}>Loading the names…</p>}
+      {data && found.length === 0 && <p className={css.aside}>No matches.</p>}
       <div id={listId} role="listbox" aria-label="Files" className={css.found}>
         {found.map((path, index) => (
           <div

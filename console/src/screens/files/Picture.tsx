@@ -24,12 +24,13 @@ export function Picture({ file, mediaType, workspace }: Props) {
   const address = useAddress(file, mediaType, workspace, setProblem)
   const content = file.content
   if (content === undefined) return null
-  if (content.size > LARGEST) return <p className={css.notice}>It has {bytes(content.size)}: download it to see it.</p>
+  if (content.size > LARGEST)
+    return <p className={css.notice}>The file has {bytes(content.size)}. Download it to see it.</p>
   if (problem !== undefined) return <p className={css.notice}>{sentence(problem)}</p>
   if (isBroken) {
     return (
       <>
-        <p className={css.notice}>The file name says image, but the content is not one. These are its first bytes.</p>
+        <p className={css.notice}>The file has the name of an image, but not its content. These are the first bytes.</p>
         <pre className={css.hex}>{hex(content.bytes.subarray(0, HEX)).join('\n')}</pre>
       </>
     )

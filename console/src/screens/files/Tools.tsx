@@ -60,7 +60,7 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
         type="search"
         className={css.filter}
         placeholder="Filter"
-        aria-label="Filter the files that are loaded"
+        aria-label="Filter the loaded files"
         value={filter}
         onChange={(event) => onFilter(event.target.value)}
       />
@@ -122,10 +122,10 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
           look="quiet"
           compact
           icon={RefreshCw}
-          title="Read the directories again"
+          title="Reload the directories"
           onClick={() => void tree.refresh()}
         >
-          Read again
+          Reload the directories
         </Button>
       </div>
       <input
@@ -139,11 +139,11 @@ export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, o
           event.target.value = ''
         }}
       />
-      {asked === 'file' && <PathDialog title="New file" action="Make it" initial={inside} run={make} onClose={shut} />}
+      {asked === 'file' && <PathDialog title="New file" action="Create" initial={inside} run={make} onClose={shut} />}
       {asked === 'folder' && (
         <PathDialog
           title="New folder"
-          action="Make it"
+          action="Create"
           initial={inside}
           run={(path) => remote.makeDirectory(path)}
           onClose={shut}

@@ -117,9 +117,7 @@ function Line({ row, mark, now, isDraft }: LineProps) {
       {mark && mark.how !== 'deleted' && (
         <span className={css.mark} data-how={mark.how} data-fresh={isFresh || undefined}>
           {isFresh ? ago(Math.max(0, now - mark.at)) : ''}
-          <abbr title={mark.how === 'created' ? 'new since you look' : 'changed since you look'}>
-            {mark.how === 'created' ? 'A' : 'M'}
-          </abbr>
+          <abbr title={mark.how === 'created' ? 'new' : 'changed'}>{mark.how === 'created' ? 'A' : 'M'}</abbr>
         </span>
       )}
       {entry.type === 'file' && mark === undefined && <span className={css.size}>{bytes(entry.size)}</span>}

@@ -65,7 +65,7 @@ function Outcome({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
     case 'exists':
       return (
         <>
-          <span className={css.aside}>is there already</span>
+          <span className={css.aside}>exists already</span>
           <Button look="danger" onClick={() => uploads.replace(upload.id)}>
             Replace
           </Button>

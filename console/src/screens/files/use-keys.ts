@@ -31,7 +31,7 @@ export function useRowKeys(wanted: { readonly rename: () => void; readonly remov
     useMemo(
       () => [
         { keys: 'F2', does: 'Rename or move', run: () => latest.current.rename() },
-        { keys: 'Delete', does: 'Delete, after a question', run: () => latest.current.remove() },
+        { keys: 'Delete', does: 'Delete, with a confirmation', run: () => latest.current.remove() },
       ],
       [],
     ),

@@ -25,6 +25,6 @@ export function useWhyNot(sandbox: Sandbox, watch: Watch): string | undefined {
   if (ENDED.has(sandbox.state)) return 'The sandbox has ended'
   if (sandbox.state === 'paused') return 'The sandbox is paused: resume it first'
   if (!isReachable(watch.state)) return 'The server cannot be reached now'
-  if (!may('fs:rw')) return 'You may look at the files, not change them'
+  if (!may('fs:rw')) return 'You have read access to the files'
   return undefined
 }

@@ -10,8 +10,8 @@ import type { Bulk } from './use-bulk'
 const LOOKS: Record<Action, { icon: LucideIcon; word: string; effect: string }> = {
   pause: { icon: Pause, word: 'Pause', effect: 'Freezes every process in them. No data is lost.' },
   resume: { icon: Play, word: 'Resume', effect: 'Resumes every process in them.' },
-  interrupt: { icon: Hand, word: 'Interrupt', effect: 'The agents stop what they do now. Files stay.' },
-  end: { icon: Trash2, word: 'End', effect: 'Every process in them ends and their files are removed. Timelines stay.' },
+  interrupt: { icon: Hand, word: 'Interrupt', effect: 'The agents stop their current action. Files stay.' },
+  end: { icon: Trash2, word: 'End', effect: 'All processes end and the server deletes the files. Timelines stay.' },
 }
 
 interface Props {
@@ -40,7 +40,7 @@ export function BulkBar({ rows, bulk, onClear }: Props) {
             look={action === 'end' ? 'danger' : 'plain'}
             icon={icon}
             disabled={count === 0 || bulk.isBusy}
-            title={count === 0 ? 'None of the selected can be' : effect}
+            title={count === 0 ? 'Not possible for the selected sandboxes' : effect}
             onClick={() => (needsAsking(action, count) ? ask(action) : run(action))}
           >
             {word}
@@ -89,13 +89,13 @@ function Confirm({ action, count, onClose, onYes }: ConfirmProps) {
         {wanted !== undefined && (
           <label className={css.typed}>
             <span>
-              Type <code>{wanted}</code> to go on
+              Type <code>{wanted}</code> to continue
             </span>
             <input value={typed} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
           </label>
         )}
         <div className={css.answers}>
-          <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>Leave them</Button>
+          <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>Cancel</Button>
           <Button type="submit" look="danger" disabled={!isMeant}>
             {count === 1 ? `${word} it` : `${word} ${count}`}
           </Button>

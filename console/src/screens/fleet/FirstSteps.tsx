@@ -6,13 +6,10 @@ import css from './FleetScreen.module.css'
 const BODY = `{"runtime": "command", "task": {"title": "Say hello"}, "command": ["echo", "hello"]}`
 
 const COMMANDS = [
-  ['See a whole run, without a key or a network', 'viv demo'],
-  ['Start an agent at a task', 'viv run "Fix the failing test" --budget 2'],
-  ['Open a terminal in a sandbox of your own', 'viv shell my-thread'],
-  [
-    'Or ask the server itself',
-    `curl -H "Authorization: Bearer $VIV_API_KEY" --json '${BODY}' ${location.origin}/api/v1/sandboxes`,
-  ],
+  ['Show a complete run, without a key or a network', 'viv demo'],
+  ['Start an agent', 'viv run "Fix the failing test" --budget 2'],
+  ['Open a terminal in your own sandbox', 'viv shell my-thread'],
+  ['Use the API', `curl -H "Authorization: Bearer $VIV_API_KEY" --json '${BODY}' ${location.origin}/api/v1/sandboxes`],
 ] as const
 
 /** What to do on a server that has nothing yet. */

@@ -60,7 +60,7 @@ export function FleetTable({ rows, arrangement }: Props) {
     >
       {isStale && (
         <div className={css.stale}>
-          <Button onClick={() => release()}>The order has changed: sort again</Button>
+          <Button onClick={() => release()}>The order has changed. Sort again</Button>
         </div>
       )}
       <BulkBar rows={selected} bulk={bulk} onClear={clear} />
@@ -74,7 +74,7 @@ export function FleetTable({ rows, arrangement }: Props) {
               <label>
                 <input
                   type="checkbox"
-                  aria-label="Select all in sight"
+                  aria-label="Select all shown"
                   checked={selected.length > 0 && selected.length === rows.length}
                   onChange={() => setSelection((before) => allOrNone(before, rows))}
                 />

@@ -10,7 +10,7 @@ export function Summary({ rows }: { rows: readonly FleetRow[] }) {
   return (
     <dl className={css.summary}>
       <Fact name="running" value={running} />
-      {waiting > 0 && <Fact name={waiting === 1 ? 'review waits' : 'reviews wait'} value={waiting} tone="warn" />}
+      {waiting > 0 && <Fact name={waiting === 1 ? 'review pending' : 'reviews pending'} value={waiting} tone="warn" />}
       <Fact name="spent" value={money(cost)} />
     </dl>
   )

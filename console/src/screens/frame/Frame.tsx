@@ -34,14 +34,14 @@ export function Frame() {
     useMemo(
       () => [
         { keys: 'Mod+k', does: 'Command palette', run: () => showPalette((before) => !before) },
-        { keys: '?', does: 'Show the keys', run: () => showKeys(true) },
+        { keys: '?', does: 'Show the keyboard shortcuts', run: () => showKeys(true) },
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
         { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },
         { keys: 'g a', does: 'Go to the administration', run: () => void navigate({ to: '/console/admin' }) },
         { keys: 'g s', does: 'Go to the settings', run: () => void navigate({ to: '/console/settings' }) },
-        { keys: 'F6', does: 'To the next part of the page', run: () => movePane(1) },
-        { keys: 'Shift+F6', does: 'To the part before', run: () => movePane(-1) },
+        { keys: 'F6', does: 'Next part of the page', run: () => movePane(1) },
+        { keys: 'Shift+F6', does: 'Previous part of the page', run: () => movePane(-1) },
         { keys: 'g t', does: 'Next theme: system, light, dark', run: nextTheme },
       ],
       [navigate],

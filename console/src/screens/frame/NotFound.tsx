@@ -3,8 +3,8 @@ import { Empty } from '~/ui/States'
 
 export function NotFound() {
   return (
-    <Empty isPage title="There is nothing at this address">
-      <Link to="/console">To the fleet</Link>
+    <Empty isPage title="Page not found">
+      <Link to="/console">Go to the fleet</Link>
     </Empty>
   )
 }

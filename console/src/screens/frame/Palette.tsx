@@ -54,7 +54,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <input
         className={css.box}
         value={typed}
-        placeholder="Go to, or do…"
+        placeholder="Search pages and commands…"
         role="combobox"
         aria-label="Command"
         aria-expanded

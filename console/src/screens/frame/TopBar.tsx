@@ -8,7 +8,7 @@ import css from './Frame.module.css'
 import { useSignOut } from './use-sign-out'
 
 const THEMES: Record<Theme, { icon: typeof Sun; word: string }> = {
-  system: { icon: Monitor, word: 'Theme: as the system' },
+  system: { icon: Monitor, word: 'Theme: system' },
   light: { icon: Sun, word: 'Theme: light' },
   dark: { icon: Moon, word: 'Theme: dark' },
 }
@@ -20,14 +20,8 @@ export function TopBar({ onPalette }: { onPalette: () => void }) {
   return (
     <header className={css.bar} data-pane>
       <Trail />
-      <Button
-        look="quiet"
-        icon={Search}
-        className={css.search}
-        onClick={onPalette}
-        aria-label={`Search or do… ${MOD} K`}
-      >
-        <span className={css.wide}>Search or do… </span>
+      <Button look="quiet" icon={Search} className={css.search} onClick={onPalette} aria-label={`Search… ${MOD} K`}>
+        <span className={css.wide}>Search… </span>
         <kbd>{MOD} K</kbd>
       </Button>
       <ConnectionPill />

@@ -32,7 +32,7 @@ export function Around({ sandboxId, seq }: { sandboxId: string; seq: number | un
   return (
     <section className={css.around} aria-label="Earlier events">
       <h3>Earlier events</h3>
-      {error && <p className={css.from}>The log cannot be read: {sentence(error)}</p>}
+      {error && <p className={css.from}>The log could not be loaded: {sentence(error)}</p>}
       {data === undefined && !error && <Skeleton rows={4} label="Loading the log" />}
       {data !== undefined && rows.length === 0 && <p className={css.from}>Nothing.</p>}
       <ol className={css.rows}>

@@ -70,7 +70,7 @@ function Matter({ item, isRejecting, onSeen }: Omit<Props, 'onBack'>) {
     case 'intervention':
       return (
         <div className={css.matter} data-tone="info">
-          <p className={css.from}>{item.by} said to the agent:</p>
+          <p className={css.from}>{item.by} sent to the agent:</p>
           <p className={css.reason}>{plain(item.message)}</p>
           <div className={css.doings}>
             <Link to="/console/sandboxes/$sandboxId" params={{ sandboxId: item.sandboxId }} search={{ at: item.seq }}>
@@ -86,7 +86,7 @@ function Matter({ item, isRejecting, onSeen }: Omit<Props, 'onBack'>) {
 function Seen({ onSeen }: { onSeen: () => void }) {
   return (
     <Button icon={Check} onClick={onSeen} title="e">
-      Put away
+      Dismiss
     </Button>
   )
 }

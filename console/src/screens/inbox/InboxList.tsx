@@ -44,9 +44,9 @@ function headline(item: Item): string {
     case 'review':
       return item.review.status === 'pending' ? item.review.reason : `${item.review.reason} (${item.review.status})`
     case 'failure':
-      return item.isBudget ? 'The budget is spent' : `Failed: ${item.reason}`
+      return item.isBudget ? 'The budget is exhausted' : `Failed: ${item.reason}`
     case 'intervention':
-      return `Stepped in: ${item.message}`
+      return `Intervention: ${item.message}`
   }
 }
 

@@ -53,7 +53,7 @@ export function InboxScreen() {
               onSeen={() => away(item.key)}
             />
           ) : (
-            <Empty title="It is no longer here" />
+            <Empty title="This item is no longer in the inbox" />
           )}
         </div>
       )}
@@ -65,7 +65,7 @@ function NothingToDo() {
   const running = useFleet().fleet.rows.filter((row) => row.status === 'running' && row.sandbox.run).length
   return (
     <Empty title="No open questions">
-      <p>{running === 1 ? 'One agent is at work.' : `${running} agents are at work.`}</p>
+      <p>{running === 1 ? 'One agent is running.' : `${running} agents are running.`}</p>
     </Empty>
   )
 }
@@ -117,13 +117,13 @@ function useInboxKeys(box: React.RefObject<HTMLDivElement | null>, doings: Doing
       { keys: 'k', does: 'Previous', run: () => move(-1) },
       {
         keys: 'a',
-        does: 'Approve what has the focus',
+        does: 'Approve the selected question',
         run: withReview(({ review }) => latest.current.answer({ review, decision: 'approve' })),
       },
-      { keys: 'r', does: 'Reject it, with a reason', run: withReview(({ key }) => latest.current.reject(key)) },
+      { keys: 'r', does: 'Reject it with a reason', run: withReview(({ key }) => latest.current.reject(key)) },
       {
         keys: 'e',
-        does: 'Put it away',
+        does: 'Dismiss it',
         run: () => {
           const { item } = latest.current
           if (item !== undefined && isMeant(item) && item.kind !== 'review') latest.current.away(item.key)

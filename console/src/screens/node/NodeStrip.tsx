@@ -10,7 +10,7 @@ import { nodeQuery } from './use-node'
 export function NodeStrip() {
   const { data: node, error } = useQuery(nodeQuery)
   if (node === undefined) {
-    return error ? <p className={css.unknown}>How the server is cannot be told: {sentence(error)}</p> : null
+    return error ? <p className={css.unknown}>The state of the server could not be loaded: {sentence(error)}</p> : null
   }
   return (
     <section className={css.strip} aria-label="Server">

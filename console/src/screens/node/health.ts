@@ -29,14 +29,15 @@ export function signs(node: Node): Sign[] {
 function warm({ pool }: Node): Sign {
   const value = `${pool.available} of ${pool.target}`
   if (pool.target > 0 && pool.available === 0) {
-    return { name: 'warm', value, tone: 'warn', why: 'No sandbox is ready: the next one starts cold.', used: 1 }
+    return { name: 'warm', value, tone: 'warn', why: 'The pool is empty. The next sandbox starts cold.', used: 1 }
   }
   return { name: 'warm', value, used: pool.target === 0 ? undefined : 1 - Math.min(1, pool.available / pool.target) }
 }
 
 function sandboxes({ sandboxes: { active, most } }: Node): Sign {
   const sign = { name: 'sandboxes', value: `${active} of ${most}`, used: most === 0 ? 1 : active / most }
-  if (active >= most) return { ...sign, tone: 'bad', why: 'The server is full: new sandboxes are refused.' }
+  if (active >= most)
+    return { ...sign, tone: 'bad', why: 'The server has the maximum number of sandboxes and refuses new ones.' }
   return active >= most * (1 - FEW) ? { ...sign, tone: 'warn', why: 'The server is almost full.' } : sign
 }
 
@@ -47,15 +48,15 @@ function load({ host: { cpus, load: now } }: Node): Sign {
     value: `load ${now.toFixed(1)} on ${cpus}`,
     used: Math.min(1, now / cpus),
   }
-  return now > cpus * BUSY ? { ...sign, tone: 'warn', why: 'More programs want a processor than there are.' } : sign
+  return now > cpus * BUSY ? { ...sign, tone: 'warn', why: 'The load is higher than the number of processors.' } : sign
 }
 
 function memory({ host }: Node): Sign {
-  return room('memory', host.memory_free_bytes, host.memory_bytes, 'Sandboxes may be ended for want of memory.')
+  return room('memory', host.memory_free_bytes, host.memory_bytes, 'Memory is low. The kernel may kill sandboxes.')
 }
 
 function disk({ host }: Node): Sign {
-  return room('disk', host.disk_free_bytes, host.disk_bytes, 'Sandboxes and their logs need room to be written.')
+  return room('disk', host.disk_free_bytes, host.disk_bytes, 'Disk space is low.')
 }
 
 function room(name: string, free: number, all: number, why: string): Sign {
@@ -67,6 +68,6 @@ function room(name: string, free: number, all: number, why: string): Sign {
 
 function isolation({ provider }: Node): Sign[] {
   if (provider.isolates) return []
-  const why = 'Commands run as the server’s own user and see all that it sees. For tests only.'
+  const why = 'No isolation: commands run as the user of the server. For tests only.'
   return [{ name: 'isolation', value: 'none', tone: 'warn', why }]
 }

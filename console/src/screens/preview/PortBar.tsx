@@ -54,7 +54,7 @@ export function PortBar({ sandbox, events, port, isAwake, onChoose }: Props) {
         look="quiet"
         icon={Radar}
         disabled={!isAwake || find.isPending}
-        title="Runs a command in the sandbox, which the timeline tells of"
+        title="Runs a command in the sandbox. The timeline shows it"
         onClick={() => find.mutate()}
       >
         Find ports

@@ -36,18 +36,18 @@ export function PreviewPanel({ sandbox, watch, actions }: PanelProps) {
       />
       {sandbox.state === 'paused' ? (
         <Empty title="The sandbox is paused">
-          <p>A preview needs it awake, and does not wake it unasked.</p>
+          <p>Resume it to open the preview.</p>
           <Button disabled={actions.resume.isPending} onClick={() => actions.resume.mutate()}>
             Resume
           </Button>
         </Empty>
       ) : !isAwake ? (
-        <Empty title={sandbox.state === 'creating' ? 'The sandbox is not there yet' : 'The sandbox has ended'}>
+        <Empty title={sandbox.state === 'creating' ? 'The sandbox is being created' : 'The sandbox has ended'}>
           <p>No program listens on a port.</p>
         </Empty>
       ) : port === undefined ? (
         <Empty title="Which port?">
-          <p>A program in the sandbox that listens on a port is shown here: name the port above.</p>
+          <p>Enter the port of a program in the sandbox above.</p>
         </Empty>
       ) : (
         <Port key={port} sandbox={sandbox} port={port} look={look} onLook={() => setLook(look + 1)} />
@@ -73,7 +73,7 @@ function Port({ sandbox, port, look, onLook }: PortProps) {
   const refused = token === undefined ? pass.error : null
   const problem = refused ?? answer.error
   if (problem) return <Failure error={problem} onRetry={() => void (refused ? pass.refetch() : answer.refetch())} />
-  if (token === undefined || answer.data === undefined) return <Skeleton rows={8} label="Asking the port" />
+  if (token === undefined || answer.data === undefined) return <Skeleton rows={8} label="Connecting to the port" />
   if (!answer.data) return <Silence port={port} onRetry={onLook} />
   return (
     <>
@@ -97,8 +97,8 @@ function Port({ sandbox, port, look, onLook }: PortProps) {
       {place.framed === place.path && <Stranger place={place} />}
       <Pane key={look} place={place} token={token} title={`Port ${port} of the sandbox`} />
       <p className={css.note}>
-        The preview is private. Your browser got in with a token for the ports of this sandbox, which is in a cookie
-        that no script reads and is renewed while this is open. To let somebody else in, share the sandbox.
+        The preview is private. Your browser has a token for the ports of this sandbox in a cookie that scripts cannot
+        read. The page renews the token while it is open. To give another user access, share the sandbox.
       </p>
     </>
   )
@@ -109,10 +109,10 @@ function Silence({ port, onRetry }: { port: number; onRetry: () => void }) {
     <Empty title={`No program listens on port ${port}`}>
       <p>
         Start a program in the sandbox that listens on <code>localhost</code>, such as{' '}
-        <code>python3 -m http.server {port}</code>, then look again.
+        <code>python3 -m http.server {port}</code>, then check again.
       </p>
       <Button icon={RefreshCw} onClick={onRetry}>
-        Look again
+        Check again
       </Button>
     </Empty>
   )
@@ -121,11 +121,11 @@ function Silence({ port, onRetry }: { port: number; onRetry: () => void }) {
 function Stranger({ place }: { place: PreviewPlace }) {
   return (
     <p className={css.stranger}>
-      Here the program shares its address with the server, so that the browser shows its page alone: scripts, styles and
-      cookies of its own do not work.{' '}
+      This preview has the same address as the server, so the browser blocks the storage, cookies and requests of the
+      page.{' '}
       {place.host === undefined
-        ? 'Start the server with a preview domain to give it a host of its own.'
-        : 'Open it in a new tab, where it has a host of its own.'}
+        ? 'To give it a separate host, start the server with a preview domain.'
+        : 'Open it in a new tab, where it has a separate host.'}
     </p>
   )
 }

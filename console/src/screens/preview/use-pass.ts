@@ -45,7 +45,7 @@ const gone = () =>
   new ApiError({
     type: 'urn:vivarium:problem:no-such-sandbox',
     title: 'The thread has another sandbox',
-    detail: 'The thread of this sandbox has another one by now.',
+    detail: 'The thread of this sandbox has another sandbox now.',
     status: 404,
   })
 

@@ -33,7 +33,7 @@ export function ReviewCard({ review, mayAnswer = true, isRejecting = false, chil
       ) : mayAnswer ? (
         <Answer review={review} isRejecting={isRejecting} />
       ) : (
-        <p className={css.deadline}>You may watch this, not answer it.</p>
+        <p className={css.deadline}>You may read this review, but not answer it.</p>
       )}
     </section>
   )
@@ -60,7 +60,7 @@ function Answer({ review, isRejecting }: { review: Review; isRejecting: boolean 
         <input
           ref={box}
           value={comment}
-          placeholder={isRejecting ? 'Why not? Enter rejects' : 'A word with it (optional)'}
+          placeholder={isRejecting ? 'Reason (Enter rejects)' : 'Comment (optional)'}
           aria-label={isRejecting ? 'Reason' : 'Comment'}
           onChange={(event) => setComment(event.target.value)}
         />
@@ -89,8 +89,8 @@ const OUTCOMES: Partial<Record<Review['status'], string>> = {
   approved: 'Approved',
   rejected: 'Rejected',
   answered: 'Answered',
-  expired: 'Nobody answered in time',
-  cancelled: 'The agent no longer asks',
+  expired: 'Expired without an answer',
+  cancelled: 'Cancelled: the run ended',
 }
 
 function Answered({ review }: { review: Review }) {
@@ -116,5 +116,5 @@ function since(ms: number): string {
 
 function Deadline({ at }: { at: string }) {
   const left = Date.parse(at) - useNow()
-  return <span className={css.deadline}>{left > 0 ? `${span(left)} left` : 'out of time'}</span>
+  return <span className={css.deadline}>{left > 0 ? `${span(left)} left` : 'expired'}</span>
 }

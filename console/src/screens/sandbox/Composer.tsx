@@ -12,7 +12,7 @@ import type { Actions, Speech } from './use-actions'
 import { useMay } from './use-may'
 
 const EFFECT =
-  'Send is a message to the agent. Guide is advice that it reads before its next tool call. Interrupt stops what it does now; files stay.'
+  'Send delivers a message to the agent. Guide delivers advice before its next tool call. Interrupt stops its current action; files stay.'
 
 const SPEAKABLE: ReadonlySet<Status> = new Set(['creating', 'running', 'paused'])
 
@@ -46,7 +46,7 @@ export function Composer({ sandbox, state, actions }: Props) {
 
   if (sandbox.run === undefined) return null
   if (!may('process'))
-    return <p className={css.over}>You may watch here. To speak to the agent you need the scope process.</p>
+    return <p className={css.over}>You have read access. To message the agent, you need the scope process.</p>
   if (!SPEAKABLE.has(sandbox.status)) return <Over sandboxId={sandbox.sandbox_id} />
   return (
     <form className={css.composer} onSubmit={(event) => event.preventDefault()}>
@@ -55,7 +55,7 @@ export function Composer({ sandbox, state, actions }: Props) {
         className={css.box}
         rows={2}
         value={words}
-        placeholder="Say something to the agent"
+        placeholder="Message the agent"
         aria-label="Message to the agent"
         aria-describedby={effectId}
         onChange={(event) => setWords(event.target.value)}

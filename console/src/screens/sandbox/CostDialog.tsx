@@ -53,7 +53,7 @@ export function CostDialog({ events, budget, isPriced, onClose }: Props) {
 
 function summary({ counters: { spent, series } }: EventStore, budget: number | undefined, isPriced: boolean): string {
   const tokens = `${whole(spent.inputTokens)} tokens in, ${whole(spent.outputTokens)} out, ${whole(spent.cacheTokens)} cached`
-  if (!isPriced) return `Tokens only, as the price is not known: ${tokens}.`
+  if (!isPriced) return `Tokens only, because the price is unknown: ${tokens}.`
   const share = budget === undefined ? '' : ` of ${money(budget)} (${Math.round((spent.costUsd / budget) * 100)} %)`
   const step = largest(series.points)
   const most = step && `. The largest step was ${money(step.costUsd)} at ${clock(step.at)}, event ${whole(step.seq)}`

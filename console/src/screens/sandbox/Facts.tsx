@@ -41,7 +41,7 @@ export function Facts({ sandbox, events, replay }: Props) {
           {isPriced ? (
             <Budget spent={spent.costUsd} budget={sandbox.run.budget_usd} />
           ) : (
-            <p className={css.unpriced}>Tokens only: what they cost is not known.</p>
+            <p className={css.unpriced}>Tokens only: the price is unknown.</p>
           )}
           <CostChart
             counters={counters}

@@ -89,7 +89,7 @@ function Hold({ sandbox, actions, blocked }: HoldProps) {
     <Button
       icon={isPaused ? Play : Pause}
       disabled={blocked !== undefined || action.isPending}
-      title={blocked ?? (isPaused ? 'Resumes every process in it' : 'Freezes every process; nothing is lost')}
+      title={blocked ?? (isPaused ? 'Resumes every process in it' : 'Freezes every process')}
       onClick={() => action.mutate()}
     >
       {isPaused ? 'Resume' : 'Pause'}
@@ -124,7 +124,7 @@ function usePauseKey(toggle: () => void): void {
 function EndDialog({ onClose, onEnd }: { onClose: () => void; onEnd: () => void }) {
   return (
     <Dialog title="End this sandbox?" onClose={onClose}>
-      <p>Every process in it ends and its files are removed. The timeline stays.</p>
+      <p>All processes end and the server deletes the files. The timeline stays.</p>
       <form method="dialog" className={css.choices}>
         <Button type="submit">Keep it</Button>
         <Button type="submit" look="danger" onClick={onEnd}>

@@ -21,14 +21,14 @@ export function Notice({ story, at, isHidden, isNarrow, onLoad, onShow, onLive }
     return (
       <p className={css.notice} role="status" data-tone={story.finding === 'looking' ? undefined : 'warn'}>
         {words}
-        {story.finding !== 'looking' && <Act onClick={onLive}>To the newest events</Act>}
+        {story.finding !== 'looking' && <Act onClick={onLive}>Go to the newest events</Act>}
       </p>
     )
   }
   if (isHidden && at !== undefined) {
     return (
       <p className={css.notice} role="status">
-        Event {whole(at)} is not among what is shown. <Act onClick={onShow}>Show all</Act>
+        Event {whole(at)} is hidden by the filter. <Act onClick={onShow}>Show all</Act>
       </p>
     )
   }
@@ -37,7 +37,7 @@ export function Notice({ story, at, isHidden, isNarrow, onLoad, onShow, onLive }
     return (
       <p className={css.notice} role="status">
         Among the last {whole(events.length)} of {whole(headSeq - oldestKept + 1)} events.{' '}
-        {isLoadingOlder ? 'Loading more…' : <Act onClick={onLoad}>Look through all</Act>}
+        {isLoadingOlder ? 'Loading more…' : <Act onClick={onLoad}>Search all events</Act>}
       </p>
     )
   }
@@ -45,7 +45,7 @@ export function Notice({ story, at, isHidden, isNarrow, onLoad, onShow, onLive }
   return (
     <p className={css.notice} role="status">
       These are events {whole(firstSeq)} to {whole(lastSeq)} of {whole(headSeq)}.{' '}
-      <Act onClick={onLive}>To the newest events</Act>
+      <Act onClick={onLive}>Go to the newest events</Act>
     </p>
   )
 }
@@ -55,9 +55,9 @@ function said({ finding, events }: Story, at: number): string | undefined {
     case 'looking':
       return `Looking for event ${whole(at)}…`
     case 'removed':
-      return `Event ${whole(at)} is no longer kept: the log begins with ${whole(events.oldestKept)}.`
+      return `Event ${whole(at)} has been deleted: the log starts with ${whole(events.oldestKept)}.`
     case 'missing':
-      return `There is no event ${whole(at)}: the last is ${whole(events.headSeq)}.`
+      return `The log has no event ${whole(at)}: the last is ${whole(events.headSeq)}.`
     case 'failed':
       return `Event ${whole(at)} could not be loaded.`
     default:

@@ -157,7 +157,7 @@ function Cover({ replay, events, hasFailed, onRetry }: Omit<Props, 'isAlive' | '
   return (
     <span>
       Covers events {whole(firstSeq)} to {whole(lastSeq)}
-      {firstSeq > 1 && ', all that are kept'}
+      {firstSeq > 1 && ', the whole log'}
     </span>
   )
 }

@@ -69,9 +69,9 @@ function isShut(error: unknown): boolean {
 
 function Shut() {
   return (
-    <Empty title="This sandbox is not for you any more">
-      <p role="alert">The invitation was taken back or changed, or the sandbox is gone.</p>
-      <Link to="/console">To the fleet</Link>
+    <Empty title="You no longer have access to this sandbox">
+      <p role="alert">The owner removed or changed your membership, or the sandbox was deleted.</p>
+      <Link to="/console">Go to the fleet</Link>
     </Empty>
   )
 }

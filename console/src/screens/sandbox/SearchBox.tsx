@@ -43,8 +43,8 @@ export function useSearchKeys(box: RefObject<HTMLInputElement | null>, onGo: (st
     useMemo(
       () => [
         { keys: '/', does: 'Find in the events', run: () => box.current?.focus() },
-        { keys: 'n', does: 'The next match', run: () => go.current(1) },
-        { keys: 'N', does: 'The match before', run: () => go.current(-1) },
+        { keys: 'n', does: 'Next match', run: () => go.current(1) },
+        { keys: 'N', does: 'Previous match', run: () => go.current(-1) },
       ],
       [box],
     ),

@@ -66,11 +66,11 @@ export function TimelineTools({ choice, current, onGo, searched, onReplay }: Pro
               : `${whole(current)} of ${whole(filter.found?.found.length ?? 0)}`}
             {searched.loaded < searched.all && ` in ${count(searched.loaded)} of ${count(searched.all)} events`}
           </span>
-          <Button look="quiet" compact icon={ChevronUp} title="The one before (N)" onClick={() => onGo(-1)}>
-            The match before
+          <Button look="quiet" compact icon={ChevronUp} title="Previous match (N)" onClick={() => onGo(-1)}>
+            Previous match
           </Button>
-          <Button look="quiet" compact icon={ChevronDown} title="The next one (n)" onClick={() => onGo(1)}>
-            The next match
+          <Button look="quiet" compact icon={ChevronDown} title="Next match (n)" onClick={() => onGo(1)}>
+            Next match
           </Button>
           {searched.onLoad && <Button onClick={searched.onLoad}>Search all</Button>}
         </>

@@ -36,8 +36,8 @@ export function useTimelineKeys(parts: Parts): void {
         { keys: 'j', does: 'Down', run: () => scroll(0.3) },
         { keys: 'k', does: 'Up', run: () => scroll(-0.3) },
         { keys: 'End', does: 'Follow new events', run: () => latest.current.toEnd() },
-        { keys: 'f', does: 'Follow, or stay', run: () => latest.current.toggle() },
-        { keys: 'Home', does: 'To the oldest loaded', run: toOldest },
+        { keys: 'f', does: 'Follow new events, or stop', run: () => latest.current.toggle() },
+        { keys: 'Home', does: 'Oldest loaded event', run: toOldest },
         { keys: 'c', does: 'Copy a link to the event', run: () => copyLink(latest.current) },
       ]
     }, []),
@@ -49,7 +49,7 @@ function copyLink({ marked, onCopied }: Parts): void {
   const row = document.activeElement?.closest<HTMLElement>('[data-seq]')
   const seq = row?.dataset.seq ?? marked
   if (seq === undefined) {
-    onCopied('Go to an event first: its time is the link')
+    onCopied('Select an event first')
     return
   }
   copy(linkTo(Number(seq))).then(

@@ -12,8 +12,8 @@ import { Section } from '~/ui/Section'
 import { useSignOut } from '../frame/use-sign-out'
 import css from './Settings.module.css'
 
-const THEMES: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }
-const TIMES: Readonly<Record<Times, string>> = { relative: 'How long ago', absolute: 'Date and time' }
+const THEMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
+const TIMES: Readonly<Record<Times, string>> = { relative: 'Relative', absolute: 'Date and time' }
 
 /** How this browser shows the console, and who it is signed in as. */
 export function SettingsScreen() {
@@ -23,7 +23,7 @@ export function SettingsScreen() {
       <h1>Settings</h1>
       <Section title="This browser" about="Stored in this browser only.">
         <Choice legend="Colours" options={THEMES} chosen={useTheme()} onChoose={setTheme} />
-        <Choice legend="Moments" options={TIMES} chosen={useTimes()} onChoose={setTimes} />
+        <Choice legend="Times" options={TIMES} chosen={useTimes()} onChoose={setTimes} />
         <fieldset className={form.set}>
           <legend>Keyboard</legend>
           <label className={form.choice}>
@@ -34,7 +34,7 @@ export function SettingsScreen() {
             />
             <span>
               Keys without Ctrl or Alt
-              <span className={css.hint}> — turn them off if you speak to your computer: words press keys.</span>
+              <span className={css.hint}> — turn them off if you use voice input.</span>
             </span>
           </label>
         </fieldset>
@@ -79,7 +79,7 @@ function Account() {
       title="Signed in"
       actions={
         <Button icon={LogOut} onClick={leave}>
-          Sign out here
+          Sign out of this browser
         </Button>
       }
     >
@@ -95,7 +95,7 @@ function Account() {
         )}
       </dl>
       <p className={css.hint}>
-        The browser keeps a session, never the key. It also ends when the key is revoked, and then everywhere.
+        The browser stores a session, not the key. If the key is revoked, all its sessions end.
       </p>
     </Section>
   )
@@ -117,7 +117,7 @@ function Server() {
       <ul className={css.links}>
         <li>
           <a href="/openapi.json" target="_blank" rel="noreferrer">
-            The API, as OpenAPI
+            OpenAPI document
           </a>
         </li>
         <li>

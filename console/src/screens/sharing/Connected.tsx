@@ -9,7 +9,7 @@ import { useConnections } from './use-sharing'
 type Connection = components['schemas']['Connections']['connections'][number]
 
 const WAYS: Readonly<Record<Connection['way'], { icon: LucideIcon; words: string }>> = {
-  events: { icon: Activity, words: 'follows the timeline' },
+  events: { icon: Activity, words: 'reads the timeline' },
   watch: { icon: Eye, words: 'watches a terminal' },
   type: { icon: Keyboard, words: 'is in a terminal' },
 }
@@ -18,10 +18,10 @@ const WAYS: Readonly<Record<Connection['way'], { icon: LucideIcon; words: string
 export function Connected({ thread }: { thread: string }) {
   const { data, error, refetch } = useConnections(thread)
   return (
-    <Section title="Connected now" about="Whoever follows the timeline or is in a terminal, this page included.">
+    <Section title="Connected now" about="Open event streams and terminals, including this page.">
       {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && !error && <Skeleton rows={2} label="Loading who is connected" />}
-      {data?.connections.length === 0 && <p className={css.quiet}>Nobody.</p>}
+      {data === undefined && !error && <Skeleton rows={2} label="Loading the connections" />}
+      {data?.connections.length === 0 && <p className={css.quiet}>No connections.</p>}
       {data && (
         <ul className={css.list}>
           {data.connections.map((connection) => {

@@ -29,7 +29,7 @@ export function InviteDialog({ sharing, member, onClose }: Props) {
     <Dialog title={member ? `What ${member.user_id} may do` : 'Invite a user'} onClose={onClose}>
       <form className={form.form} onSubmit={submit}>
         {member === undefined && (
-          <Field label="Their user id" hint="They find the sandbox in their fleet, signed in with their own key.">
+          <Field label="User id" hint="The user finds the sandbox in the fleet, after signing in with their own key.">
             {(control) => (
               <input
                 {...control}
@@ -51,7 +51,7 @@ export function InviteDialog({ sharing, member, onClose }: Props) {
         )}
         <div className={form.choices}>
           <Button type="submit" look="primary" disabled={isPending || scopes.length === 0 || user.trim() === ''}>
-            {member ? 'Change it' : 'Invite'}
+            {member ? 'Save' : 'Invite'}
           </Button>
         </div>
       </form>

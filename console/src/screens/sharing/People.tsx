@@ -47,7 +47,7 @@ export function People({ sandbox, sharing, isOwner }: Props) {
         <ul className={css.list}>
           <li className={css.person}>
             <strong className={css.name}>{data.owner}</strong>
-            <span className={css.quiet}>owner, may do everything</span>
+            <span className={css.quiet}>owner, all scopes</span>
           </li>
           {data.members.map((member) => (
             <li key={member.user_id} className={css.person}>
@@ -67,7 +67,7 @@ export function People({ sandbox, sharing, isOwner }: Props) {
           ))}
         </ul>
       )}
-      {data?.members.length === 0 && <p className={css.quiet}>Nobody else was invited.</p>}
+      {data?.members.length === 0 && <p className={css.quiet}>No other members.</p>}
       {sharing.takeBack.error && (
         <p role="alert" className={form.problem}>
           {sentence(sharing.takeBack.error)}
@@ -102,11 +102,11 @@ function MemberActions({ member, isOwner, isBusy, onChange, onTakeBack }: Member
   if (isOwner) {
     return (
       <span className={css.actions}>
-        <Button look="quiet" compact icon={Pencil} title="Change what they may do" onClick={onChange}>
+        <Button look="quiet" compact icon={Pencil} title="Change scopes" onClick={onChange}>
           {`Change what ${member.user_id} may do`}
         </Button>
-        <Button look="quiet" compact icon={UserMinus} disabled={isBusy} title="Take back, at once" onClick={onTakeBack}>
-          {`Take back the invitation of ${member.user_id}`}
+        <Button look="quiet" compact icon={UserMinus} disabled={isBusy} title="Remove member" onClick={onTakeBack}>
+          {`Remove the member ${member.user_id}`}
         </Button>
       </span>
     )
@@ -117,7 +117,7 @@ function MemberActions({ member, isOwner, isBusy, onChange, onTakeBack }: Member
     void navigate({ to: '/console' })
   }
   return (
-    <Button icon={LogOut} disabled={isBusy} title="You will not see this sandbox any more" onClick={leave}>
+    <Button icon={LogOut} disabled={isBusy} title="You lose access to this sandbox" onClick={leave}>
       Leave
     </Button>
   )

@@ -31,7 +31,7 @@ export function TokenDialog({ sandbox, sharing, onClose }: Props) {
   // Only here: with the dialogue it is gone.
   const [token, setToken] = useState<Token>()
   return (
-    <Dialog title={token ? 'The token, shown once' : 'Make a token'} onClose={onClose}>
+    <Dialog title={token ? 'The token, shown once' : 'Issue a token'} onClose={onClose}>
       {token ? (
         <Shown token={token} onClose={onClose} />
       ) : (
@@ -52,11 +52,11 @@ function Choice({ thread, sharing, onToken }: { thread: string; sharing: Sharing
   return (
     <form className={form.form} onSubmit={submit}>
       <p>
-        Whoever has it may use the sandbox of <code>{thread}</code>, without an account.
+        The token gives access to the sandbox of <code>{thread}</code> without an account.
       </p>
       <ScopePicker chosen={scopes} onChoose={setScopes} />
       <fieldset className={form.set}>
-        <legend>How long</legend>
+        <legend>Lifetime</legend>
         <div className={form.row}>
           {LIVES.map(({ seconds, words }) => (
             <label key={seconds} className={form.choice}>
@@ -73,7 +73,7 @@ function Choice({ thread, sharing, onToken }: { thread: string; sharing: Sharing
       )}
       <div className={form.choices}>
         <Button type="submit" look="primary" disabled={isPending || scopes.length === 0}>
-          Make it
+          Issue the token
         </Button>
       </div>
     </form>
@@ -84,8 +84,8 @@ function Shown({ token, onClose }: { token: Token; onClose: () => void }) {
   return (
     <div className={form.form}>
       <p>
-        It ends at {clock(token.expires_at)} and allows <ScopeMarks scopes={token.scopes} />. The server does not show
-        it again.
+        The token expires at {clock(token.expires_at)} and allows <ScopeMarks scopes={token.scopes} />. The server does
+        not show it again.
       </p>
       <Secret label="Token" text={token.token} />
       <Secret label="Line" text={tokenLine(token)} />

@@ -25,21 +25,23 @@ export function Tokens({ sandbox, sharing }: { sandbox: Sandbox; sharing: Sharin
   const actions = !isOver && (
     <>
       <Button icon={RotateCcwKey} disabled={tokens.length === 0} onClick={() => setOpen('rotate')}>
-        End all
+        Revoke all
       </Button>
       <Button icon={KeyRound} onClick={() => setOpen('give')}>
-        Make a token
+        Issue a token
       </Button>
     </>
   )
   return (
     <Section
       title="Tokens"
-      about={isOver ? 'They ended with the sandbox.' : 'For a program or a person without an account. A token expires.'}
+      about={
+        isOver ? 'Tokens ended with the sandbox.' : 'For a program or a person without an account. A token expires.'
+      }
       actions={actions}
     >
       {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {!isOver && tokens.length === 0 && <p className={css.quiet}>No token is good for anything now.</p>}
+      {!isOver && tokens.length === 0 && <p className={css.quiet}>No valid tokens.</p>}
       <ul className={css.list}>
         {!isOver &&
           tokens.map((token) => (
@@ -59,14 +61,14 @@ export function Tokens({ sandbox, sharing }: { sandbox: Sandbox; sharing: Sharin
       {open === 'give' && <TokenDialog sandbox={sandbox} sharing={sharing} onClose={() => setOpen(undefined)} />}
       {open === 'rotate' && (
         <Confirm
-          title="End all tokens?"
+          title="Revoke all tokens?"
           keep="Keep them"
-          confirm="End all"
+          confirm="Revoke all"
           onClose={() => setOpen(undefined)}
           onConfirm={() => sharing.rotate.mutate()}
         >
-          Every token of this sandbox opens nothing from now on, and what was opened with one is closed. People with
-          keys are not concerned; their programs ask for another token.
+          The server revokes all tokens of this sandbox and closes their connections. API keys stay valid, and their
+          programs request new tokens.
         </Confirm>
       )}
     </Section>
@@ -84,8 +86,8 @@ function TokenLine({ token, isBusy, onRevoke }: Line) {
         for {token.subject}, ends in {span(token.endsAt - useNow())}
       </span>
       <span className={css.actions}>
-        <Button look="quiet" compact icon={X} disabled={isBusy} title="End it, at once" onClick={onRevoke}>
-          {`End the token ${token.jti}`}
+        <Button look="quiet" compact icon={X} disabled={isBusy} title="Revoke the token" onClick={onRevoke}>
+          {`Revoke the token ${token.jti}`}
         </Button>
       </span>
     </li>

@@ -46,8 +46,8 @@ export function SignInScreen() {
           />
         </label>
         <p id="hint" className={css.hint}>
-          The admin key is in <code>~/.vivarium/credentials</code> on the server. The browser keeps a session of twelve
-          hours, never the key.
+          The admin key is in <code>~/.vivarium/credentials</code> on the server. The browser stores a session of twelve
+          hours, not the key.
         </p>
         {problem && (
           <p role="alert" className={css.problem}>
@@ -69,7 +69,7 @@ function useEntrance(next: string | undefined): (key: string) => Promise<void> {
   return async (key) => {
     await signIn(key)
     const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
-    if (session === null) throw new Error('The browser did not keep the session: cookies are blocked for this address.')
+    if (session === null) throw new Error('The browser blocks cookies for this address, so the session cannot start.')
     await router.navigate({ href: isOurs(next) ? next : '/console' })
   }
 }
@@ -80,7 +80,7 @@ function isOurs(next: string | undefined): next is string {
 }
 
 function explained(error: unknown): string {
-  if (error instanceof ApiError && error.isUnauthorized) return 'The server does not know this key.'
+  if (error instanceof ApiError && error.isUnauthorized) return 'The key is not valid.'
   return sentence(error)
 }
 

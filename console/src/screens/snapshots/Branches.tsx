@@ -31,8 +31,8 @@ export function Branches({ branches, ...rest }: Props) {
 }
 
 const DEEDS: readonly { kind: 'restore' | 'fork' | 'delete'; icon: LucideIcon; words: string; name: string }[] = [
-  { kind: 'restore', icon: RotateCcw, words: 'Go back to it', name: 'Go back to' },
-  { kind: 'fork', icon: GitFork, words: 'Start another thread from it', name: 'Fork' },
+  { kind: 'restore', icon: RotateCcw, words: 'Restore it', name: 'Restore' },
+  { kind: 'fork', icon: GitFork, words: 'Fork another thread from it', name: 'Fork' },
   { kind: 'delete', icon: Trash2, words: 'Delete it', name: 'Delete' },
 ]
 
@@ -43,7 +43,7 @@ function Line({ branch, isAlive, isBusy, onIntent }: Omit<Props, 'branches'> & {
     <div className={css.line} data-current={isCurrent || undefined}>
       <Camera size={16} aria-hidden className={css.icon} />
       <strong className={css.title}>{title}</strong>
-      {isCurrent && <span className={css.current}>the files came from here</span>}
+      {isCurrent && <span className={css.current}>current files are based on it</span>}
       <span className={css.facts}>
         <When at={snapshot.created_at} /> · {bytes(snapshot.bytes)}
       </span>

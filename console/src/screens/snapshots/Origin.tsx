@@ -18,7 +18,7 @@ export function Origin({ from }: { from: NonNullable<Snapshots['forked_from']> }
             {from.thread_id}
           </Link>
         ) : (
-          (from.thread_id ?? 'what is not there any more, or not for you')
+          (from.thread_id ?? 'a snapshot that was deleted or is not shared with you')
         )}
         , snapshot <code>{from.snapshot_id}</code>
       </span>

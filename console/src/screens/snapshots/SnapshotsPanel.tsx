@@ -41,7 +41,7 @@ export function SnapshotsPanel({ sandbox }: PanelProps) {
     </Button>
   )
   if (error instanceof ApiError && error.status === 403) {
-    return <Empty title="Snapshots are not for you here">The owner can give you the scope snapshot.</Empty>
+    return <Empty title="You do not have access to snapshots">The owner can give you the scope snapshot.</Empty>
   }
   return (
     <div className={css.panel}>
@@ -52,7 +52,7 @@ export function SnapshotsPanel({ sandbox }: PanelProps) {
         {data?.forked_from && <Origin from={data.forked_from} />}
         {data?.snapshots.length === 0 && (
           <Empty title="No snapshot yet">
-            <p>One keeps the files as they are now. You can go back to it, or start other threads from it.</p>
+            <p>A snapshot saves the current files. You can restore it, or fork other threads from it.</p>
           </Empty>
         )}
         {data && (
@@ -74,7 +74,7 @@ export function SnapshotsPanel({ sandbox }: PanelProps) {
 }
 
 function summary(data: Snapshots | undefined): string {
-  const what = 'Files as they were at a moment: not memory, not processes, not /tmp.'
+  const what = 'A snapshot has files, but no memory, no processes and no /tmp.'
   if (data === undefined || data.snapshots.length === 0) return what
   return `${what} ${data.snapshots.length} of at most ${data.limit}, ${bytes(data.total_bytes)} together.`
 }
@@ -82,7 +82,7 @@ function summary(data: Snapshots | undefined): string {
 /** What goes on, what was done last, or what went wrong. */
 function News({ actions, done }: { actions: SnapshotActions; done: string }) {
   const problem = actions.restore.error ?? actions.remove.error
-  const words = actions.restore.isPending ? 'Going back…' : problem ? '' : done
+  const words = actions.restore.isPending ? 'Restoring…' : problem ? '' : done
   return (
     <>
       {problem && (

@@ -31,8 +31,8 @@ export function TakeDialog({ actions, onDone, onClose }: Props) {
   return (
     <Dialog title="Take a snapshot" onClose={onClose}>
       <form className={form.form} onSubmit={submit}>
-        <p>The sandbox is frozen for a moment while its files are saved.</p>
-        <Field label="Name" hint="For people; may be left empty.">
+        <p>The server freezes the sandbox for a moment while it saves the files.</p>
+        <Field label="Name" hint="Optional.">
           {(control) => (
             <input
               {...control}
@@ -47,7 +47,7 @@ export function TakeDialog({ actions, onDone, onClose }: Props) {
         <Problem of={error} />
         <div className={form.choices}>
           <Button type="submit" look="primary" disabled={isPending}>
-            {isPending ? 'Saving…' : 'Take it'}
+            {isPending ? 'Saving…' : 'Save snapshot'}
           </Button>
         </div>
       </form>
@@ -59,16 +59,14 @@ export function RestoreDialog({ snapshot, actions, onDone, onClose }: Props & { 
   const title = plain(titleOf(snapshot))
   return (
     <Confirm
-      title={`Go back to ${title}?`}
-      keep="Stay"
-      confirm="Go back"
+      title={`Restore ${title}?`}
+      keep="Cancel"
+      confirm="Restore"
       onClose={onClose}
-      onConfirm={() =>
-        actions.restore.mutate(snapshot.snapshot_id, { onSuccess: () => onDone(`The files are those of ${title}.`) })
-      }
+      onConfirm={() => actions.restore.mutate(snapshot.snapshot_id, { onSuccess: () => onDone(`Restored ${title}.`) })}
     >
-      What was written since, and is in no other snapshot, is lost. Every process in the sandbox ends, the agent’s too,
-      and open terminals close. The sandbox keeps its id and its timeline.
+      Files that are in no snapshot are lost. All processes of the sandbox end, including the agent, and open terminals
+      close. The sandbox keeps its id and its timeline.
     </Confirm>
   )
 }
@@ -85,7 +83,7 @@ export function DeleteDialog({ snapshot, actions, onDone, onClose }: Props & { s
         actions.remove.mutate(snapshot.snapshot_id, { onSuccess: () => onDone(`${title} was deleted.`) })
       }
     >
-      Nobody can go back to it any more. What was restored or forked from it stays.
+      The snapshot cannot be restored afterwards. Sandboxes that were restored or forked from it keep their files.
     </Confirm>
   )
 }
@@ -115,8 +113,8 @@ export function ForkDialog({ snapshot, taken, actions, onClose }: ForkProps) {
   return (
     <Dialog title={`Fork ${plain(titleOf(snapshot))}`} onClose={onClose}>
       <form className={form.form} onSubmit={submit}>
-        <p>Another thread gets a sandbox of its own with these files. Neither sees what the other writes.</p>
-        <Field label="Its thread" hint="One that has no sandbox.">
+        <p>Another thread gets its own sandbox with these files. Neither sandbox sees the changes of the other.</p>
+        <Field label="Thread" hint="A thread without a sandbox.">
           {(control) => (
             <input
               {...control}

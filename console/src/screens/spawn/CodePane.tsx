@@ -13,7 +13,7 @@ export function CodePane({ snippets }: { snippets: readonly Snippet[] }) {
   return (
     <section className={css.code} aria-labelledby={titleId}>
       <header className={css.codeHead}>
-        <h2 id={titleId}>The same as code</h2>
+        <h2 id={titleId}>The request as code</h2>
         <CopyButton text={snippet.code} />
       </header>
       <fieldset className={css.languages}>

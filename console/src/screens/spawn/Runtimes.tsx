@@ -3,9 +3,9 @@ import type { Runtime } from './draft'
 import css from './SpawnScreen.module.css'
 
 const CHOICES: readonly { value: Runtime; icon: typeof Bot; name: string; about: string }[] = [
-  { value: 'claude', icon: Sparkles, name: 'Claude', about: 'Claude’s agent at a task' },
-  { value: 'openhands', icon: Bot, name: 'OpenHands', about: 'OpenHands’ agent at a task' },
-  { value: 'command', icon: SquareTerminal, name: 'Command', about: 'A program of your own' },
+  { value: 'claude', icon: Sparkles, name: 'Claude', about: 'Claude agent with a task' },
+  { value: 'openhands', icon: Bot, name: 'OpenHands', about: 'OpenHands agent with a task' },
+  { value: 'command', icon: SquareTerminal, name: 'Command', about: 'Your own program' },
   { value: 'none', icon: Box, name: 'Plain sandbox', about: 'No agent: a terminal and files' },
 ]
 

@@ -131,7 +131,7 @@ function Task(props: Props) {
           label="Program"
           rows={2}
           placeholder="python3 agent.py --fast"
-          hint="Words as a shell would split them, but nothing is replaced: for $HOME or pipes say bash -c '…'."
+          hint="Split into words as by a shell, without expansion. For $HOME or pipes, use bash -c '…'."
         />
       )}
     </div>
@@ -141,7 +141,7 @@ function Task(props: Props) {
 function Agent(props: Props) {
   return (
     <div className={css.trio}>
-      <Input {...props} name="model" label="Model" placeholder="the agent’s own" />
+      <Input {...props} name="model" label="Model" placeholder="default of the agent" />
       <Input {...props} name="budget" label="Budget in $" placeholder="none" isNumber />
       <Input {...props} name="timeLimit" label="Time limit in minutes" placeholder="a day" isNumber />
     </div>
@@ -156,12 +156,12 @@ function Network(props: Props) {
       <Input
         {...props}
         name="egress"
-        label="Hosts that it may reach (optional)"
+        label="Allowed hosts (optional)"
         rows={2}
-        placeholder="pypi.org files.pythonhosted.org *.github.com"
+        placeholder="packages.example.com *.example.org"
         hint={
           all.length === 0
-            ? 'A sandbox has no network; models are reached through the server. One host a word.'
+            ? 'A sandbox has no network, and reaches models through the server. Separate hosts with spaces.'
             : `Allowed hosts: ${all.join(', ')}.`
         }
       />
@@ -206,9 +206,9 @@ function Limits(props: Props) {
           placeholder={most(node?.most_timeout_minutes)}
           isNumber
         />
-        <Input {...props} name="image" label="Image" placeholder={node?.image ?? 'the server’s'} />
+        <Input {...props} name="image" label="Image" placeholder={node?.image ?? 'default of the server'} />
       </div>
-      {node && <p className={css.note}>Its disk has {node.limits.disk_mb} MB: that is the server’s choice.</p>}
+      {node && <p className={css.note}>Disk: {node.limits.disk_mb} MB.</p>}
     </Section>
   )
 }
@@ -222,16 +222,16 @@ function Place(props: Props) {
         name="thread"
         label={draft.runtime === 'none' ? 'Thread' : 'Thread (optional)'}
         placeholder="a new one"
-        hint="The conversation that the sandbox is for. A thread has one sandbox; a run on a thread that has one works in it."
+        hint="The conversation of the sandbox. A thread has one sandbox; a run on this thread uses it."
       />
       {me.isAdmin && <Input {...props} name="user" label="Owner" placeholder={me.userId} />}
       {draft.runtime !== 'none' && (
         <Input
           {...props}
           name="resumeFrom"
-          label="Go on with the conversation of"
+          label="Continue the conversation of"
           placeholder="sbx…"
-          hint="A sandbox whose run has ended. The new run gets its conversation, not its files."
+          hint="A sandbox with an ended run. The new run gets its conversation, but not its files."
         />
       )}
     </div>

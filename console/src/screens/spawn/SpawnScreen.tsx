@@ -26,7 +26,7 @@ export function SpawnScreen() {
     enabled: from !== undefined,
   })
   if (from === undefined) return <Spawn key="new" start={kept} />
-  if (isPending) return <Skeleton rows={8} label="Loading the run to go on with" />
+  if (isPending) return <Skeleton rows={8} label="Loading the run to continue" />
   return (
     <Spawn key={from} start={() => (data === undefined ? { ...EMPTY, resumeFrom: from } : continued(data.sandbox))} />
   )
@@ -79,11 +79,11 @@ function Spawn({ start }: { start: () => Draft }) {
       <h1>New sandbox</h1>
       <form ref={form} className={css.form} noValidate onSubmit={submit} aria-label="New sandbox">
         <ProblemList ref={summary} problems={all} whole={found?.whole} form={form}>
-          {found?.existing && <Existing sandboxId={found.existing}>Open the sandbox that it has</Existing>}
+          {found?.existing && <Existing sandboxId={found.existing}>Open its sandbox</Existing>}
           {data?.failure && (
             <>
               <p>The agent did not start: {plain(data.failure)}</p>
-              <Existing sandboxId={data.sandboxId}>Look at its sandbox</Existing>
+              <Existing sandboxId={data.sandboxId}>Open its sandbox</Existing>
             </>
           )}
         </ProblemList>
@@ -96,7 +96,7 @@ function Spawn({ start }: { start: () => Draft }) {
         />
         <div className={css.submit}>
           <Button type="submit" look="primary" disabled={isPending} title="Ctrl Enter">
-            {isPending ? 'Starting…' : draft.runtime === 'none' ? 'Make the sandbox' : 'Start the agent'}
+            {isPending ? 'Starting…' : draft.runtime === 'none' ? 'Create the sandbox' : 'Start the agent'}
           </Button>
           <Button
             look="quiet"

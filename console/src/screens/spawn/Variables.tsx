@@ -62,8 +62,8 @@ export function Variables({ variables, problem, onChange }: Props) {
         </Button>
       </div>
       <p id="variables-hint" className={css.note}>
-        All that runs inside can read these. A secret is in no draft and in no code beside this form, where it is read
-        from your own environment.
+        All programs in the sandbox can read these variables. The page does not store a secret, and the code beside this
+        form reads it from your environment.
       </p>
     </fieldset>
   )

@@ -15,7 +15,7 @@ export interface Snippet {
 /** All of them. No code holds a secret or a key: these come from the environment of whoever runs it. */
 export function snippets(wanted: Wanted, server: string): Snippet[] {
   const note = `Reads ${['VIV_API_KEY', ...wanted.secrets].join(', ')} from the environment.`
-  const careful = wanted.secrets.length > 0 ? `${note} A secret must not hold quotes or backslashes here.` : note
+  const careful = wanted.secrets.length > 0 ? `${note} A secret must not have quotes or backslashes here.` : note
   return [
     { id: 'curl', label: 'curl', code: curl(wanted, server), note: careful },
     viv(wanted, server),

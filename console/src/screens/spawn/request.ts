@@ -78,8 +78,8 @@ export function repositoryHost(repository: string): string | undefined {
 export function check(draft: Draft): Problems {
   const problems: Problems = {}
   const isRun = draft.runtime !== 'none'
-  if (isRun && draft.title.trim() === '') problems.title = 'Say in a line what is to be done.'
-  if (!isRun && draft.thread.trim() === '') problems.thread = 'Name the thread that the sandbox is for.'
+  if (isRun && draft.title.trim() === '') problems.title = 'Enter a title for the task.'
+  if (!isRun && draft.thread.trim() === '') problems.thread = 'Enter the thread of the sandbox.'
   if (draft.runtime === 'command') problems.command = commandProblem(draft.command)
   if (isRun && draft.repository.trim() !== '') problems.repository = repositoryProblem(draft.repository)
   for (const name of ['budget', 'timeLimit', 'cpus', 'memory', 'processes', 'timeout'] as const) {
@@ -95,20 +95,22 @@ export function check(draft: Draft): Problems {
 function commandProblem(line: string): string | undefined {
   const command = split(line)
   if ('problem' in command) return command.problem
-  return command.words.length === 0 ? 'Name the program to run.' : undefined
+  return command.words.length === 0 ? 'Enter a program.' : undefined
 }
 
 function repositoryProblem(repository: string): string | undefined {
   if (repositoryHost(repository) === undefined) return 'Must be an address that begins with https://.'
   const { username, password } = new URL(repository.trim())
-  return username || password ? 'Must not hold a password: the task is in the log. Use a secret variable.' : undefined
+  return username || password
+    ? 'Must not have a password, because the log contains the task. Use a secret variable.'
+    : undefined
 }
 
 function variablesProblem(variables: readonly Variable[]): string | undefined {
   const names = named(variables).map((one) => one.name.trim())
   if (variables.some((one) => one.name.trim() === '' && one.value !== '')) return 'Every variable needs a name.'
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  return twice === undefined ? undefined : `${twice} is there twice.`
+  return twice === undefined ? undefined : `${twice} occurs twice.`
 }
 
 /** The field of the form that a field of the request comes from. */

@@ -29,7 +29,7 @@ export function refused(error: unknown): { problems: Problems; whole: string | u
   if (!(error instanceof ApiError)) return { problems: {}, whole: error instanceof Error ? error.message : undefined }
   const { field, rule, session_id: existing } = error.fields
   if (error.status === 409 && typeof existing === 'string') {
-    return { problems: { thread: 'This thread has a sandbox already.' }, whole: undefined, existing }
+    return { problems: { thread: 'This thread has a sandbox.' }, whole: undefined, existing }
   }
   const ours: Field | undefined = typeof field === 'string' ? fieldOf(field) : undefined
   if (ours === undefined) return { problems: {}, whole: error.message }

@@ -27,7 +27,7 @@ export function Banners(props: Props) {
       <Connection {...props} />
       {isPaused && (session.state.kind === 'live' || session.state.kind === 'idle') && (
         <Banner tone="warn" icon={<Pause size={15} aria-hidden />} nudges={nudges}>
-          <span>The sandbox is paused: nothing runs, and what you type is not sent.</span>
+          <span>The sandbox is paused. The page does not send your input.</span>
           <Button className={css.plain} onClick={props.onResume}>
             {session.state.kind === 'live' ? 'Resume' : 'Resume and open'}
           </Button>
@@ -36,14 +36,14 @@ export function Banners(props: Props) {
       {isWatching && (
         <Banner tone="info" icon={<Eye size={15} aria-hidden />} nudges={nudges}>
           <span>
-            <strong>Watching only.</strong> What you type is not sent.
+            <strong>Watching only.</strong> The page does not send your input.
           </span>
           {session.wantsToWatch ? (
             <Button className={css.plain} title="The terminal takes the size of your window" onClick={props.onType}>
               Type here
             </Button>
           ) : (
-            <span>You may watch this sandbox, not type in it.</span>
+            <span>You have read access to this terminal.</span>
           )}
         </Banner>
       )}
@@ -139,13 +139,13 @@ function Wait({ state }: { state: Extract<LinkState, { kind: 'connecting' | 'rec
 function refusal({ status, why }: { status: number; why: string }): string {
   switch (status) {
     case 401:
-      return 'You are signed out, or your right to this sandbox has ended.'
+      return 'You are signed out, or you no longer have access to this sandbox.'
     case 403:
-      return 'You may not be in this shell.'
+      return 'You do not have access to this shell.'
     case 404:
-      return 'There is no such shell any more.'
+      return 'The shell no longer exists.'
     case 1008:
-      return 'You may only watch this shell, and typed too often: the server hung up.'
+      return 'You have read access only and typed too often. The server closed the connection.'
     default:
       return why === '' ? 'The server refused the connection.' : `${why[0]?.toUpperCase()}${why.slice(1)}.`
   }

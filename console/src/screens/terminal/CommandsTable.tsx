@@ -99,7 +99,7 @@ function Output({ row }: { row: CommandRow }) {
     <tr>
       <td colSpan={5} className={css.output}>
         {row.dropped > 0 && <p>{bytes(row.dropped)} before this are not shown.</p>}
-        {row.output === '' ? <p>It wrote nothing.</p> : <Terminal>{row.output}</Terminal>}
+        {row.output === '' ? <p>No output.</p> : <Terminal>{row.output}</Terminal>}
       </td>
     </tr>
   )

@@ -13,9 +13,9 @@ export function EndDialog({ others, onClose, onEnd }: Props) {
   return (
     <Dialog title="End this shell?" onClose={onClose}>
       <p>
-        Runtime is killed.
-        {others === 1 && ' Somebody else is in it.'}
-        {others > 1 && ` ${others} others are in it.`} To leave it running, just go elsewhere.
+        The server kills all processes of the shell.
+        {others === 1 && ' Another user is connected.'}
+        {others > 1 && ` ${others} other users are connected.`} To keep it running, leave this page.
       </p>
       <form method="dialog" className={css.choices}>
         <Button type="submit">Keep it</Button>

@@ -12,10 +12,12 @@ export function NoShell({ running, opening }: { running: number; opening: OpenSh
   return (
     <Empty title="No shell open">
       {running > 0 && (
-        <p>{running === 1 ? 'One shell runs here' : `${running} shells run here`}: choose its tab to watch it.</p>
+        <p>{running === 1 ? 'One shell runs here' : `${running} shells run here`}: select a tab to watch.</p>
       )}
       {opening.isRefused ? (
-        <p role="alert">You may watch shells of this sandbox, but not open one. Its owner can let you.</p>
+        <p role="alert">
+          You may watch the shells of this sandbox, but not open one. The owner can grant you the scope shell.
+        </p>
       ) : (
         <>
           <p>A shell keeps running in the sandbox when you leave. You can reattach to it.</p>
@@ -59,17 +61,17 @@ export function Paused({ onResume }: { onResume: () => Promise<unknown> }) {
 
 export function Ended({ onCommands }: { onCommands: () => void }) {
   return (
-    <Empty title="The sandbox has ended, and its shells with it">
+    <Empty title="The sandbox and its shells have ended">
       <p>The log has their output.</p>
-      <Button onClick={onCommands}>See its commands</Button>
+      <Button onClick={onCommands}>Show its commands</Button>
     </Empty>
   )
 }
 
 export function NotAllowed() {
   return (
-    <Empty title="You may not see the shells of this sandbox">
-      <p>Its owner can let you watch them, or type in them.</p>
+    <Empty title="You do not have access to the shells of this sandbox">
+      <p>The owner can grant you the scope shell:ro or shell.</p>
     </Empty>
   )
 }

@@ -28,7 +28,7 @@ export function SettingsDialog({ shells, id, onClose }: { shells: Shells; id: st
           />
         </label>
         <div className={css.line}>
-          <span id="font-size">Size of the letters</span>
+          <span id="font-size">Font size</span>
           <fieldset className={css.stepper} aria-labelledby="font-size">
             <Button icon={Minus} compact onClick={() => resize(fontSize - 1)}>
               Smaller
@@ -49,13 +49,13 @@ export function SettingsDialog({ shells, id, onClose }: { shells: Shells; id: st
             onChange={(event) => changeTerminalSettings({ isForReaders: event.target.checked })}
           />
           <span>
-            For a screen reader
-            <small>Keeps what is shown as text that can be read out. Slower when there is much of it.</small>
+            Screen reader mode
+            <small>Renders the output as text for screen readers. Large output is slower.</small>
           </span>
         </label>
         <dl className={css.keys}>
           <Key keys="F6">Leave the terminal</Key>
-          <Key keys={KEYS.copy}>Copy what is selected</Key>
+          <Key keys={KEYS.copy}>Copy the selection</Key>
           <Key keys={KEYS.paste}>Paste</Key>
           <Key keys={KEYS.search}>Search</Key>
         </dl>

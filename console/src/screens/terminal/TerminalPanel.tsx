@@ -85,7 +85,7 @@ function Nothing({ shells, sandbox, opening, onCommands, onResume }: NothingProp
   if (isForbidden(shells.failure)) return <NotAllowed />
   if (!shells.isLoaded && shells.failure)
     return <Failure error={shells.failure} onRetry={() => void shells.refresh()} />
-  if (!shells.isLoaded || sandbox.state === 'creating') return <Skeleton rows={6} label="Looking for shells" />
+  if (!shells.isLoaded || sandbox.state === 'creating') return <Skeleton rows={6} label="Loading the shells" />
   if (sandbox.state === 'paused') return <Paused onResume={onResume} />
   return <NoShell running={shells.tabs.length} opening={opening} />
 }
@@ -95,7 +95,7 @@ function useWayIn(shell: string | undefined): void {
   const run = useMemo(() => () => enterTerminal(shell), [shell])
   useShortcuts(
     'Terminal',
-    useMemo(() => [{ keys: 'F6', does: 'Into the terminal, and out of it', run }], [run]),
+    useMemo(() => [{ keys: 'F6', does: 'Enter or leave the terminal', run }], [run]),
   )
 }
 

@@ -44,7 +44,7 @@ export function Tools({ shells, session, isPaused, onSearch, onDone }: Props) {
           <Button
             look="quiet"
             icon={Eye}
-            title="See all, type nothing"
+            title="Watch without input"
             onClick={() => shells.watchOnly(session.id, true)}
           >
             Watch only

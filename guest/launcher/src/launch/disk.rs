@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spare_is_whole_whoever_else_makes_one() {
+    fn concurrent_spares_are_complete() {
         let directory = std::env::temp_dir().join(format!("viv-spare-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
         let template = directory.join("template");
@@ -272,7 +272,7 @@ mod tests {
                     for _ in 0..25 {
                         let _ = keep_spare(name);
                         if rename(&spare_of(name), &path(mine.to_str().unwrap())).is_ok() {
-                            assert!(std::fs::read(&mine).unwrap() == *content, "a spare is not whole");
+                            assert!(std::fs::read(&mine).unwrap() == *content, "a spare disk is incomplete");
                             std::fs::remove_file(&mine).unwrap();
                         }
                     }
@@ -280,7 +280,7 @@ mod tests {
             }
         });
         let _ = std::fs::remove_file(directory.join("template.spare"));
-        assert_eq!(files(&directory), 1, "something is left");
+        assert_eq!(files(&directory), 1, "files remain");
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

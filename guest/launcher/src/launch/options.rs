@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_option_is_named() {
         assert!(refusal(&COMPLETE[2..]).contains("--lock"));
         assert!(refusal(&COMPLETE[..14]).contains("'--'"));
         assert!(refusal(&COMPLETE[..15]).contains("no command"));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandbox_without_a_runtime_is_described_on_the_line() {
+    fn the_command_line_describes_a_sandbox_without_a_runtime() {
         let extra = [c"--start", c"n", c"--join", c"g", c"--set", c"f", c"1", c"--mount", c"proc", c"/proc", c"nosuid"];
         let arguments = [&extra[..], &COMPLETE[..]].concat();
         let entry = Options::parse(&arguments).ok().and_then(|options| options.entry);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn users_of_the_host_are_no_range() {
+    fn host_users_are_not_a_valid_range() {
         let mut arguments = COMPLETE;
         arguments[7] = c"1000";
         assert!(refusal(&arguments).contains("--base"));

@@ -1,9 +1,9 @@
 """Claude runtime with the Claude Agent SDK.
 
-A message goes into the running conversation at once, as a message of the user; the agent reads it with the next
-result of a tool. When it came while the model was still thinking, that would be one tool too late, so until the
-model has read it every tool call is refused with the reason, and the model decides again. One that is for the next
-turn goes in when the agent has given its answer, and disturbs no tool.
+A message enters the running conversation immediately, as a user message. The model reads it with the next tool
+result. If it arrives during a model request, the next tool call would precede it. The hook therefore refuses every
+tool call until the model has read the message, and the model decides again. A message for the next turn enters the
+conversation after the response of the agent.
 """
 
 from __future__ import annotations
@@ -189,8 +189,7 @@ class Conversation:
     async def _feed(self, client: ClaudeSDKClient) -> None:
         """Writes messages into the conversation when they arrive, interrupts first.
 
-        Nobody else puts any in: whoever asks for it may be gone in the middle, as the question before a tool is when
-        the tool is interrupted.
+        Only this task writes messages. A hook could be cancelled during a write, when its tool is interrupted.
         """
         try:
             while True:
@@ -356,8 +355,8 @@ class Conversation:
     async def _heard_of(self, call: str | None) -> None:
         """Waits until the tool call and everything before it is in the spool.
 
-        This question overtakes what is still to be heard. Without the wait, a message that the model has read would
-        count as unread, and its tool be refused for it.
+        The hook may run before the reader has processed earlier output. Without the wait, a message that the model
+        has read would count as unread, and the hook would refuse the tool.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HEAR_SECONDS):

@@ -56,7 +56,7 @@ def _environment(settings: Settings) -> dict[str, str]:
     env = {
         "ANTHROPIC_API_KEY": settings.model.token,
         "CLAUDE_CONFIG_DIR": str(settings.state / "claude"),
-        # Nobody but the model is spoken to.
+        # The program connects only to the model.
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",

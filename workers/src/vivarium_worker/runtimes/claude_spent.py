@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 class Spent:
     """Sum over all turns. Confined to the event loop of its conversation.
 
-    The program says the tokens of each turn by themselves, but the dollars of the whole conversation, with those from
-    before it was resumed. So these are remembered on the disk, for the run that goes on from here.
+    The program reports the tokens of each turn, but the cost of the whole conversation, including earlier runs. The
+    cost is therefore stored on disk for the run that resumes the conversation.
     """
 
     def __init__(self, directory: Path, resume: str | None) -> None:

@@ -1,6 +1,6 @@
-"""Any program as an agent, spoken to in lines.
+"""Runtime for any program, with a protocol of JSON lines.
 
-Every line that the program prints and that is a JSON object with a `type` is one of:
+A line of standard output that is a JSON object with a `type` is one of:
 
     {"type": "event", "event_type": "agent.message", "data": {"text": "…"}}
     {"type": "progress", "message": "…", "event_type"?: "step_completed", "details"?: {}, "progress_percent"?: 50}
@@ -8,15 +8,16 @@ Every line that the program prints and that is a JSON object with a `type` is on
     {"type": "review", "id": "r1", "reason": "…", "description": "…", "context"?: {}, "blocking"?: true}
     {"type": "result", "summary": "…", "status"?: "completed" | "failed"}
 
-Any other line, and everything on standard error, is output and logged as it is; so is a line of more than 1 MiB. The
-program reads, a line each:
+All other lines, lines of more than 1 MiB, and standard error are output, which the worker logs unchanged. The program
+reads these lines from standard input:
 
-    {"type": "task", "task": {…}}                                first of all
+    {"type": "task", "task": {…}}                                the first line
     {"type": "message", "message_id": "…", "message_type": "…", "content": "…", "source": "…", "inject_mode": "…"}
-    {"type": "review", "id": "r1", "status": "…", …}             the answer to a review, or status "error"
+    {"type": "review", "id": "r1", "status": "…", …}             the decision of a review, or status "error"
 
-Or it speaks HTTP, or both, each saying in one way only. BACKEND_URL, SANDBOX_TOKEN, SANDBOX_ID and TASK_ID are in its
-environment. With `Authorization: Bearer $SANDBOX_TOKEN` and JSON, and the rest of it in docs/reference/worker-api.md:
+The program may also use HTTP, but must send each item in one way only. BACKEND_URL, SANDBOX_TOKEN, SANDBOX_ID and
+TASK_ID are in its environment. All calls have `Authorization: Bearer $SANDBOX_TOKEN` and JSON; see
+docs/reference/worker-api.md:
 
     POST $BACKEND_URL/api/v1/sandboxes/$SANDBOX_ID/events     {"event_type": "agent.message", "event_data": {…}}
     GET  $BACKEND_URL/api/v1/sandbox/task
@@ -25,20 +26,20 @@ environment. With `Authorization: Bearer $SANDBOX_TOKEN` and JSON, and the rest 
     GET  $BACKEND_URL/api/v1/sandbox/task/$TASK_ID/review/ID?wait=25
     POST $BACKEND_URL/api/v1/sandbox/task/$TASK_ID/results    {"status": "…", "summary": "…", "files_changed": []}
 
-Results that it hands in stay those of the task, unless it also prints a `result`; whether the run has failed, its exit
-status says. The worker beside it does the rest: it beats for it, says when the run has begun and ended, and fetches the
-messages, which come on standard input alone; a program that polls `messages` takes them away from there. What the
-worker says counts for the same rate limits, and only what is printed is kept on disk while the server is away.
+Results that the program submits are the results of the task, unless it also prints a `result`. The exit status
+decides whether the run failed. The worker sends heartbeats and the start and end of the run, and fetches messages,
+which arrive on standard input. If the program polls `messages`, they do not arrive there. Calls of the worker count
+for the same rate limits. While the server is down, the worker spools only printed lines.
 
-To ask a model, it finds ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, OPENAI_BASE_URL, OPENAI_API_KEY and MODEL in its
-environment, as libraries expect them: they lead to the server's gateway, which has the real key.
+For model requests, the environment has ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, OPENAI_BASE_URL, OPENAI_API_KEY and
+MODEL. They point to the gateway of the server, which has the real key.
 
-A message comes at once; one whose `inject_mode` is "next_turn" is for the program to put off until it has done what
-it is at, for only it knows its turns.
+A message arrives immediately. If its `inject_mode` is "next_turn", the program should handle it after its current
+turn.
 
-A program that reads none of it and prints plain text is fine: exit status 0 is success. An interrupt is a
-message, then SIGINT to the program's process group; one that does not read gets the signal after 2 seconds. An abort is
-SIGTERM to the group, then SIGKILL to whoever of it is left after 5 seconds; a pause stops the group.
+A program may ignore the protocol and print plain text; exit status 0 is success. An interrupt is a message, then
+SIGINT to the process group. If the program does not read the message, the signal follows after 2 seconds. An abort is
+SIGTERM to the group, and SIGKILL to the remaining processes after 5 seconds. A pause stops the group.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ from .command_stream import Stream
 log = logging.getLogger(__name__)
 
 LAST_LINES = 20
-# Of those, as the reason of a failure: the server keeps 8 KB of one, and the exit status stands before them.
+# The part of the output in the reason of a failure. The server stores 8 KB, and the exit status precedes it.
 LAST_BYTES = 6 * 1024
 # Largest accepted amount, so that sums stay finite.
 MOST_TOKENS = 1 << 53

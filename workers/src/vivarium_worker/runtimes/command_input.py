@@ -28,8 +28,8 @@ HEARING_SECONDS = 2.0
 class Input:
     """Thread that writes lines to a program. Thread-safe.
 
-    A program need not read, and its pipe is full then. So nobody but this thread waits for it, and even this one
-    only until the program has ended.
+    If the program does not read, its pipe is full. Only this thread waits for it, and only until the program has
+    exited.
     """
 
     def __init__(self, run: Run, program: Program) -> None:

@@ -24,8 +24,8 @@ _PR_SET_PDEATHSIG = 1
 class Program:
     """Program and its process group. Thread-safe.
 
-    What it leaves behind when it ends by itself goes on, as a server that it was to start. Of one that was told to end
-    nothing is left: the group keeps its number until `close`, so that its members can be found and killed.
+    After a normal exit, background processes continue, for example a server that the task had to start. After an
+    abort, none remains: the group keeps its number until `close`, so that its members can be killed.
     """
 
     def __init__(self, argv: list[str], directory: Path, env: dict[str, str]) -> None:

@@ -29,7 +29,7 @@ GRACE_SECONDS = 5.0
 class Stream:
     """Thread that reads a stream. It handles protocol lines and logs all others. Thread-safe.
 
-    A program must never wait for a reader that has died: whatever goes wrong here, the pipe is read to its end.
+    A program must never block because its reader has failed. After any error, the thread reads the pipe to its end.
     """
 
     def __init__(self, run: Run, pipe: IO[bytes], name: str, note: Callable[[bytes], None]) -> None:

@@ -1,10 +1,10 @@
 """OpenHands runtime with the OpenHands SDK.
 
-Callbacks run inside the agent's step, under its lock, so they only spool. Messages go in from a thread of their
-own, because they wait for that lock while a tool runs. The lock is free while the model thinks, but a message put
-in then would stand before an answer that was given without it; so it waits for the answer, and if that has tools, they
-are refused with the reason, and the model decides again. One that is for the next turn goes in when the agent has given
-its answer, and stops nothing.
+Callbacks run in the step of the agent, under its lock, so they only write to the spool. A separate thread inserts
+messages, because it waits for the lock while a tool runs. The lock is free during a model request, but a message
+inserted then would precede a response that does not consider it. The thread therefore waits for the response. If the
+response has tool calls, the gate refuses them, and the model decides again. A message for the next turn enters after
+the response of the agent.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Conversation:
     async def _turn(self) -> bool:
         """Runs one turn. Returns whether it was interrupted before the SDK started it.
 
-        In a task of its own: an interrupt cancels the task, and may come when the turn is over.
+        The turn is a separate task, because an interrupt cancels it and may arrive after its end.
         """
         turn = asyncio.create_task(self._conversation.arun())
         await asyncio.wait([turn])
@@ -212,7 +212,8 @@ class Conversation:
     def _steering(self) -> None:
         """Handles interrupts and aborts, which must not wait behind a message.
 
-        A pause is for the gate before each tool and for the end of each step: here it would wait for a tool as well.
+        The gate before each tool and the end of each step handle a pause. Here, a pause would also wait for a running
+        tool.
         """
         while not self._closed.is_set():
             self._steer.wait()

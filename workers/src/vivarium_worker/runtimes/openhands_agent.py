@@ -29,10 +29,7 @@ _turn: ContextVar[CancellationToken] = ContextVar("turn")
 
 
 class WatchedAgent(Agent):
-    """Agent that calls hooks before and after each step and before each tool.
-
-    It asks before each tool.
-    """
+    """Agent that calls hooks before and after each step and before each tool."""
 
     @property
     def prompt_dir(self) -> str:
@@ -73,8 +70,8 @@ class WatchedConversation(LocalConversation):
     def catch_up(self) -> None:
         """Continues after the last stored event and marks unfinished tool calls as failed.
 
-        A worker that was killed has written events of its last step that its conversation does not count yet; and a
-        call without a result would be made again before the model is asked.
+        A killed worker may have stored events of its last step that the conversation does not count yet. The SDK
+        would repeat a call without a result before the next model request.
         """
         last = next((e for e in reversed(self.state.events) if not isinstance(e, ConversationStateUpdateEvent)), None)
         if last is not None and last.id != self.state.leaf_event_id:

@@ -24,8 +24,9 @@ class Gate:
     def refusal(self, call: ActionEvent, turn: CancellationToken) -> str | None:
         """Returns the reason of a refusal, or none. Runs in the tool's thread and blocks while the run is paused.
 
-        Not earlier, when the model's answer comes: all calls of an answer come at once, and what happens during the
-        first concerns the second. The turn may be over when the pause is, and another one begun.
+        The check runs before each tool, not when the response arrives: all calls of a response arrive at once, and a
+        message during the first call concerns the second. After a pause, the turn may be over and another may have
+        started.
         """
         try:
             self._control.checkpoint()

@@ -55,7 +55,8 @@ class MessageTracker:
     def unheard(self, answer: str) -> list[Message]:
         """Returns messages that the model did not have for this response, written or not.
 
-        Who asks tells the model, so that a later answer is not asked about the same; every call of this one is.
+        The caller reports the messages to the model, so a later response does not return them again. All calls of the
+        same response do.
         """
         pending = self._inbox.pending()
         with self._lock:

@@ -9,7 +9,7 @@ export function CommandPart({ row }: { row: CommandRow }) {
   const line = (
     <>
       <SquareTerminal size={15} aria-hidden className={css.icon} />
-      <code className={css.cut}>{plain(row.line) || '(begun earlier)'}</code>
+      <code className={css.cut}>{plain(row.line) || '(started earlier)'}</code>
       {row.how !== 'exec' && <span className={css.tag}>{row.how}</span>}
       <Outcome row={row} />
     </>
@@ -18,7 +18,7 @@ export function CommandPart({ row }: { row: CommandRow }) {
     <Fold line={line}>
       {row.line.includes('\n') && <pre className={css.input}>{plain(row.line)}</pre>}
       {row.dropped > 0 && <p className={css.aside}>{count(row.dropped)} characters are not shown</p>}
-      <Terminal>{row.output || '(nothing written)'}</Terminal>
+      <Terminal>{row.output || '(no output)'}</Terminal>
     </Fold>
   )
 }

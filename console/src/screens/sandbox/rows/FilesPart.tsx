@@ -65,7 +65,7 @@ function Places({ change: { path, seq, how } }: { change: FileChange }) {
         </>
       )}
       <Link from="/console/sandboxes/$sandboxId" search={{ tab: 'changes', path, to: seq }}>
-        All changes until then
+        All changes up to this event
       </Link>
     </p>
   )

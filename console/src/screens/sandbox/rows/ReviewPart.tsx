@@ -6,7 +6,7 @@ import css from './rows.module.css'
 const WORDS: Readonly<Record<string, string>> = {
   approve: 'Approved',
   reject: 'Rejected',
-  expired: 'Nobody answered in time',
+  expired: 'Expired without an answer',
 }
 
 export function ReviewPart({ row }: { row: ReviewRow }) {

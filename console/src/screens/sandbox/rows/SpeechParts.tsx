@@ -45,8 +45,8 @@ export function SaidPart({ row }: { row: SaidRow }) {
         <span className={css.heard}>
           {row.heard ? <Check size={13} aria-hidden /> : <Clock size={13} aria-hidden />}
           {row.heard
-            ? `heard${row.heard.latencyMs === undefined ? '' : ` after ${took(row.heard.latencyMs)}`}`
-            : 'waits'}
+            ? `delivered${row.heard.latencyMs === undefined ? '' : ` after ${took(row.heard.latencyMs)}`}`
+            : 'waiting'}
         </span>
       </p>
       <Prose>{row.text}</Prose>

@@ -44,8 +44,8 @@ export function GapPart({ row }: { row: GapRow }) {
     <p className={css.gap}>
       {events === 1 ? 'One event' : `${whole(events)} events`} here, {whole(row.seq)} to {whole(row.until)}:{' '}
       {row.why === 'removed'
-        ? 'no longer kept by the server'
-        : 'not loaded, as a page keeps no more than 20,000. The time of this row leads there'}
+        ? 'deleted by the server'
+        : 'not loaded, because a page holds at most 20,000. The time of this row is a link to them'}
     </p>
   )
 }

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Prints files of sandboxes as they are.
+/// `viv cat`: prints files of sandboxes.
 @Command(name = "cat", description = "Print files of a thread's sandbox.")
 final class CatCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -26,7 +26,7 @@ final class CatCommand implements Callable<Integer> {
             index = "0..*",
             arity = "1..*",
             paramLabel = "THREAD:PATH",
-            description = "The files, one after the other.")
+            description = "Files to print, in this order.")
     private List<String> files = List.of();
 
     CatCommand(Terminal terminal) {

@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.HelpCommand;
 
-/// Every command. To add one: 1. a class in a file of its own, with `--json`; 2. a line in [#all]; 3. a section in
-/// `docs/reference/cli.md`, which a test compares with this list.
+/// All commands of `viv`. To add one: 1. write a class in its own file, with `--json`; 2. add a line to [#all]; 3. add
+/// a section to `docs/reference/cli.md`, which a test compares with this list.
 final class Commands {
     private final Terminal terminal;
 
@@ -16,8 +16,8 @@ final class Commands {
         this.terminal = terminal;
     }
 
-    /// Only the command that was asked for is built, because reading all their annotations takes longer than most
-    /// of them run. For a name that is none, all are built: for help, and to suggest one.
+    /// Builds only the requested command, because reading the annotations of all commands takes longer than most of
+    /// them run. For an unknown name, builds all commands, for help and suggestions.
     CommandLine line(String wanted) {
         var root = new CommandLine(new Viv());
         Map<String, Supplier<CommandLine>> all = all();

@@ -5,7 +5,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import java.util.Optional;
 
-/// How a failure is told, on `err`: what went wrong and the next step, as lines for people or as one JSON object.
+/// Error message of a failure on standard error: the reason and a hint, as lines or as one JSON object. Immutable.
 record Complaint(String code, String message, Optional<String> hint, boolean retryable) {
     private static final String RED = "\u001b[31m";
     private static final String PLAIN = "\u001b[0m";
@@ -15,16 +15,16 @@ record Complaint(String code, String message, Optional<String> hint, boolean ret
         return new Complaint(failure.slug(), sentence(failure), Hint.of(failure), retryable);
     }
 
-    /// The command line has no sessions, only what its other commands list.
+    /// Replaces the API's word "session", which the command line does not use.
     private static String sentence(Failure failure) {
         return failure instanceof Failure.NoSuchSandbox(String name, Optional<End> end)
                 ? end.map(how -> "sandbox " + name + " ended at " + how.at() + ": " + how.sentence())
-                        .orElse("there is no sandbox '" + name + "', and no thread of that name that has one")
+                        .orElse("there is no sandbox '" + name + "', and no thread of that name with a sandbox")
                 : failure.sentence();
     }
 
     static Complaint usage(String message, String command) {
-        return new Complaint("usage", message, Optional.of(command + " --help shows how"), false);
+        return new Complaint("usage", message, Optional.of(command + " --help shows the usage"), false);
     }
 
     static Complaint plain(String code, String message) {

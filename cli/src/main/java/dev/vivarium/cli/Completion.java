@@ -8,12 +8,12 @@ import java.util.TreeMap;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/// The words that can follow each command, as a script for a shell. Made from the command model, so that it cannot be
-/// behind it. Immutable.
+/// Completion script for a shell, generated from the command model. Immutable.
 ///
-/// @param words for each command, by its names joined with spaces, what may follow: subcommands first, then options
+/// @param words for each command, by its names joined with spaces, the words that may follow: subcommands first, then
+///     options
 record Completion(Map<String, List<Word>> words) {
-    /// The shells we write for.
+    /// Supported shells.
     enum Shell {
         BASH,
         ZSH,
@@ -25,19 +25,19 @@ record Completion(Map<String, List<Word>> words) {
         }
     }
 
-    /// One word and what it does.
+    /// Word with its description.
     record Word(String text, String about) {
         boolean isOption() {
             return text.startsWith("-");
         }
     }
 
-    /// What the launcher knows beside our own commands.
+    /// Commands of the launcher that are not in the command model.
     private static final List<Word> SERVERS = List.of(
             new Word("serve", "Start a server."),
             new Word("image", "Prepare root file systems."),
-            new Word("demo", "Show a whole run, without a key or a network."),
-            new Word("purge", "Remove everything a server keeps."));
+            new Word("demo", "Show a complete run, without a key or a network."),
+            new Word("purge", "Remove all sandboxes of a server."));
 
     static Completion of(CommandLine root) {
         var words = new TreeMap<String, List<Word>>();
@@ -90,7 +90,7 @@ record Completion(Map<String, List<Word>> words) {
                 .toString();
     }
 
-    /// The pairs of a command and a word that lead to a longer command.
+    /// Returns the pairs of a command and a word that form a longer command.
     private String steps(String separator) {
         var steps = new ArrayList<String>();
         for (String path : words.keySet()) {

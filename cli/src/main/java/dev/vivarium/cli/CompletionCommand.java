@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Prints a script that teaches a shell the commands and their options.
+/// `viv completion`: prints a completion script for a shell.
 @Command(
         name = "completion",
         description = "Print a completion script for bash, zsh or fish.",

@@ -19,15 +19,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Copies one file into a thread's sandbox or out of it.
+/// `viv cp`: copies a file to or from the sandbox of a thread.
 @Command(
         name = "cp",
-        description = "Copy a file into a thread's sandbox, or out of it.",
+        description = "Copy a file to or from the sandbox of a thread.",
         footer = {
             "",
-            "THREAD:PATH is in the sandbox, anything else is here; - is standard input or output.",
+            "THREAD:PATH is in the sandbox, other paths are local; - is standard input or output.",
             "  viv cp data.csv t1:            viv cp t1:result.json .            viv cp t1:log.txt -",
-            "For whole directories there is viv sync."
+            "For directories, use viv sync."
         })
 final class CpCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -56,7 +56,7 @@ final class CpCommand implements Callable<Integer> {
                 case Place.Inside source when to instanceof Place.Here target -> download(source, target);
                 default ->
                     throw new SandboxException(
-                            new Failure.InvalidRequest("cp", "needs exactly one side of the form THREAD:PATH"));
+                            new Failure.InvalidRequest("cp", "needs exactly one argument of the form THREAD:PATH"));
             }
             return 0;
         } catch (IOException e) {
@@ -101,8 +101,7 @@ final class CpCommand implements Callable<Integer> {
         }
     }
 
-    /// The target is replaced when the last byte has come, and untouched before. It is a program if its source or
-    /// what it replaces is one.
+    /// Replaces the target atomically. The target is executable if its source or the replaced file is.
     private static Path save(Progress bytes, Place.Inside source, Path target, boolean program) throws IOException {
         String name = source.path().substring(source.path().lastIndexOf('/') + 1);
         Path file = Files.isDirectory(target) ? target.resolve(name) : target;

@@ -3,16 +3,16 @@ package dev.vivarium.cli;
 import java.nio.file.Path;
 import java.util.Map;
 
-/// Where `viv` keeps what is its user's, as the XDG rules have it.
+/// Directories of `viv` by the XDG rules. Stateless.
 final class Directories {
     private Directories() {}
 
-    /// What people write.
+    /// Configuration, which users edit.
     static Path config(Map<String, String> env) {
         return of(env, "XDG_CONFIG_HOME", ".config");
     }
 
-    /// What `viv` writes for itself and can do without.
+    /// State that `viv` can recreate.
     static Path state(Map<String, String> env) {
         return of(env, "XDG_STATE_HOME", ".local/state");
     }

@@ -4,11 +4,11 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/// Looks at everything between here and a sandbox, and says what to do about what it finds.
+/// `viv doctor`: checks the connection to a sandbox and prints remedies.
 @Command(
         name = "doctor",
-        description = "Check the way to the server, the key, and this machine.",
-        footer = {"", "Returns 0 unless a check failed; a warning is no failure."})
+        description = "Check the connection to the server, the key and this machine.",
+        footer = {"", "Returns 0 unless a check failed. A warning is not a failure."})
 final class DoctorCommand implements Callable<Integer> {
     private final Terminal terminal;
 

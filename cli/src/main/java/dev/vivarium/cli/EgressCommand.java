@@ -14,13 +14,13 @@ import picocli.CommandLine.Parameters;
 /// Prints or changes the hosts that a thread's sandbox may reach.
 @Command(
         name = "egress",
-        description = "Say which hosts outside a thread's sandbox may reach, or see it.",
+        description = "Show or change the hosts that the sandbox of a thread may connect to.",
         footer = {
             "",
-            "  viv egress t1                                  what it may reach; nothing by default",
-            "  viv egress t1 --allow pypi.org,*.example.com   these too, on the ports 80 and 443",
-            "  viv egress t1 --deny pypi.org                  and this no longer; open connections are cut",
-            "  viv egress t1 --none                           nothing at all"
+            "  viv egress t1                                  show the list; empty by default",
+            "  viv egress t1 --allow a.example.com,*.b.example.com   add hosts, ports 80 and 443",
+            "  viv egress t1 --deny a.example.com             remove a host and close its connections",
+            "  viv egress t1 --none                           empty the list"
         })
 final class EgressCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -31,16 +31,16 @@ final class EgressCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Option(names = "--allow", split = ",", paramLabel = "HOST", description = "A host to add, perhaps with a port.")
+    @Option(names = "--allow", split = ",", paramLabel = "HOST", description = "Host to add, optionally with a port.")
     private List<String> allow = List.of();
 
-    @Option(names = "--deny", split = ",", paramLabel = "HOST", description = "An entry to take off the list.")
+    @Option(names = "--deny", split = ",", paramLabel = "HOST", description = "Entry to remove.")
     private List<String> deny = List.of();
 
     @Option(names = "--none", description = "Empty the list first.")
     private boolean none;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread.")
     private String thread = "";
 
     EgressCommand(Terminal terminal) {
@@ -73,7 +73,7 @@ final class EgressCommand implements Callable<Integer> {
                 EgressJson.EGRESS.writeFields(out, list.egress());
             });
         } else if (list.egress().isEmpty()) {
-            terminal.note("nothing outside; to allow a host:  viv egress " + thread + " --allow HOST");
+            terminal.note("no hosts; to allow one:  viv egress " + thread + " --allow HOST");
         } else {
             list.egress().texts().forEach(terminal.out()::println);
         }

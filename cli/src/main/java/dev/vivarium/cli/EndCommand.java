@@ -9,11 +9,11 @@ import picocli.CommandLine.Parameters;
 /// Ends the sandbox of a thread, or archives the thread.
 @Command(
         name = "end",
-        description = "End a thread's sandbox. Its files are lost, and everything that runs there ends.",
+        description = "End the sandbox of a thread. Deletes its files and ends its processes.",
         footer = {
             "",
-            "Snapshots stay, and viv fork THREAD@NAME THREAD begins again from one. With --archive they go too,",
-            "with all invitations, and the thread is no longer listed."
+            "Snapshots stay; viv fork THREAD@NAME THREAD starts again from one. --archive also deletes the thread,",
+            "its snapshots and its members."
         })
 final class EndCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -24,7 +24,7 @@ final class EndCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Option(names = "--archive", description = "The thread too, with its snapshots and invitations.")
+    @Option(names = "--archive", description = "Also delete the thread, its snapshots and its members.")
     private boolean archive;
 
     @Option(
@@ -32,7 +32,7 @@ final class EndCommand implements Callable<Integer> {
             description = "Do not ask.")
     private boolean sure;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread.")
     private String thread = "";
 
     EndCommand(Terminal terminal) {

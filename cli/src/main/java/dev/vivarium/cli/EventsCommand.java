@@ -12,8 +12,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Shows the log of a sandbox: everything that happened in it.
-@Command(name = "events", description = "Show what happened in a sandbox, in order, and what happens.")
+/// `viv events`: prints the event log of a sandbox.
+@Command(name = "events", description = "Print the event log of a sandbox.")
 final class EventsCommand implements Callable<Integer> {
     private static final int LONGEST = 200;
 
@@ -27,19 +27,22 @@ final class EventsCommand implements Callable<Integer> {
 
     @Option(
             names = {"-f", "--follow"},
-            description = "Go on with what comes, until Ctrl-C.")
+            description = "Follow new entries until Ctrl-C.")
     private boolean follow;
 
-    @Option(names = "--type", paramLabel = "TYPE", description = "Only this type; agent. means all that begin so.")
+    @Option(
+            names = "--type",
+            paramLabel = "TYPE",
+            description = "Only this type; agent. selects all types with this prefix.")
     private String type = "";
 
-    @Option(names = "--after", paramLabel = "SEQ", description = "Begin after this number.")
+    @Option(names = "--after", paramLabel = "SEQ", description = "Start after this number.")
     private long after;
 
-    @Option(names = "--story", description = "In words, as viv run shows it.")
+    @Option(names = "--story", description = "Print sentences, as viv run does.")
     private boolean inWords;
 
-    @Parameters(index = "0", paramLabel = "ID", description = "The sandbox, or the thread that has it.")
+    @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox, or its thread.")
     private String name = "";
 
     EventsCommand(Terminal terminal) {

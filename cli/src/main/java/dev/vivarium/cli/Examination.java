@@ -15,9 +15,9 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// The checks of `viv doctor`, in the order in which one depends on another. Confined to one worker.
+/// Checks of `viv doctor`, in order of dependency. Confined to one thread.
 final class Examination {
-    /// Tokens live for minutes, so that a clock that is off by more than this will be noticed.
+    /// Maximum difference of the clocks. Tokens expire after minutes, so a larger difference causes failures.
     private static final int UNAUTHORIZED = 401;
     private static final Duration TOLERATED_SKEW = Duration.ofSeconds(30);
 
@@ -32,7 +32,7 @@ final class Examination {
         this.account = account;
     }
 
-    /// How bad it is.
+    /// Severity of a finding.
     enum Verdict {
         OK("\u001b[32m"),
         WARN("\u001b[33m"),
@@ -54,7 +54,7 @@ final class Examination {
         }
     }
 
-    /// One thing that was looked at.
+    /// Result of one check.
     record Finding(String check, Verdict verdict, String found, String remedy) {}
 
     boolean hasFailed() {
@@ -83,7 +83,7 @@ final class Examination {
             Health health = client.health();
             long millis = Duration.ofNanos(System.nanoTime() - before).toMillis();
             Instant now = Instant.now();
-            ok("server", account.server() + " answers in " + millis + " ms");
+            ok("server", account.server() + " responds in " + millis + " ms");
             health.serverTime().ifPresent(theirs -> clock(Duration.between(theirs, now)));
             version(health.version());
             provider(health);
@@ -98,13 +98,13 @@ final class Examination {
         }
     }
 
-    /// The server tells whole seconds.
+    /// The header of the server has whole seconds.
     private void clock(Duration skew) {
         if (skew.abs().compareTo(TOLERATED_SKEW) > 0) {
             warn(
                     "clock",
                     "this machine is " + skew.toSeconds() + " s ahead of the server",
-                    "set both by NTP: tokens live for minutes");
+                    "synchronize both clocks: tokens expire after minutes");
         } else {
             ok("clock", "agrees with the server's");
         }
@@ -115,7 +115,7 @@ final class Examination {
         if (ours.equals(theirs)) {
             ok("version", ours + ", here and there");
         } else {
-            warn("version", "viv is " + ours + ", the server " + theirs, "use the same on both sides");
+            warn("version", "viv is " + ours + ", the server " + theirs, "use the same version on both sides");
         }
     }
 
@@ -128,7 +128,7 @@ final class Examination {
         } else {
             warn("isolation", found, "sandboxes are not isolated: for tests and laptops only");
         }
-        health.failing().forEach((part, why) -> fail(part, why, "the server's log says more"));
+        health.failing().forEach((part, why) -> fail(part, why, "see the log of the server"));
     }
 
     private void key() {
@@ -144,18 +144,21 @@ final class Examination {
             if (e.failure() instanceof Failure.ServerUnreachable) {
                 fail("key", e.failure().sentence(), "try again");
             } else if (status == UNAUTHORIZED) {
-                fail("key", "the server does not know it", "viv keys issue USER makes one, as admin");
+                fail("key", "the server does not accept it", "an admin can issue one: viv keys issue USER");
             } else {
-                warn("key", "the server answered " + status, "its log says why");
+                warn("key", "the server answered " + status, "see the log of the server");
             }
         }
     }
 
     private void loops() {
         if (Files.isWritable(LOOPS)) {
-            ok("disks", "loop devices can be made");
+            ok("disks", "loop devices are available");
         } else {
-            warn("disks", LOOPS + " is not there or not yours", "run the server as root for disks with a hard limit");
+            warn(
+                    "disks",
+                    LOOPS + " is missing or not accessible",
+                    "run the server as root to limit the disks of sandboxes");
         }
     }
 
@@ -163,15 +166,15 @@ final class Examination {
         try {
             ok("cgroups", "version 2: " + Files.readString(CGROUPS).strip());
         } catch (IOException _) {
-            warn("cgroups", "no cgroup v2 at /sys/fs/cgroup", "limits of memory and processes are weaker without");
+            warn("cgroups", "no cgroup v2 at /sys/fs/cgroup", "without it, limits of memory and processes are weaker");
         }
     }
 
-    /// The JVM passes over a cache that does not fit without a word, so another one is told to insist on it.
+    /// Starts another JVM that requires the cache, because a JVM ignores an unsuitable cache without a message.
     private void startUp() {
         String cache = System.getProperty("viv.aot", "");
         if (cache.isEmpty()) {
-            warn("start-up", "no AOT cache, so every command takes longer", "make build trains one");
+            warn("start-up", "no AOT cache; commands start slowly", "make build creates one");
             return;
         }
         try {
@@ -183,10 +186,10 @@ final class Examination {
             if (used) {
                 ok("start-up", "the AOT cache is used");
             } else {
-                warn("start-up", "the AOT cache does not fit this JDK or these jars", "make build trains a new one");
+                warn("start-up", "the AOT cache does not fit this JDK or these jars", "make build creates a new one");
             }
         } catch (IOException e) {
-            warn("start-up", "could not try the AOT cache: " + e.getMessage(), "");
+            warn("start-up", "could not check the AOT cache: " + e.getMessage(), "");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }

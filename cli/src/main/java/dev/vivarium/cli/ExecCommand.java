@@ -18,17 +18,17 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Runs a command in a thread's sandbox, made if need be. Ctrl-C hangs up, and the server then kills the command.
+/// `viv exec`: runs a command in the sandbox of a thread. Ctrl-C disconnects, and the server then kills the command.
 @Command(
         name = "exec",
         description = "Run a command in a thread's sandbox.",
         footer = {
             "",
-            "One word is a shell script, several are a program and its arguments as they are:",
+            "One argument is a shell script; several are a program and its arguments:",
             "  viv exec t1 -- 'ls | wc -l'",
             "  viv exec t1 -- grep -r 'two words' .",
             "  viv exec -i t1 -- 'sort | uniq -c' < words.txt",
-            "Returns the command's exit code, 124 if it took too long, 125 if viv failed."
+            "Returns the exit code of the command, 124 after a timeout, 125 if viv failed."
         })
 final class ExecCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -41,31 +41,31 @@ final class ExecCommand implements Callable<Integer> {
 
     @Option(
             names = {"-i", "--stdin"},
-            description = "Pass standard input on.")
+            description = "Forward standard input.")
     private boolean input;
 
-    @Option(names = "--timeout", paramLabel = "TIME", description = "Kill it after this long, e.g. 90s, 10m (1h).")
+    @Option(names = "--timeout", paramLabel = "TIME", description = "Timeout, such as 90s or 10m (1h).")
     private Duration timeout = Duration.ofHours(1);
 
-    @Option(names = "--idle-timeout", paramLabel = "TIME", description = "Kill it after this long without output.")
+    @Option(names = "--idle-timeout", paramLabel = "TIME", description = "Timeout without output.")
     private @Nullable Duration idleTimeout;
 
     @Option(
             names = {"-w", "--workdir"},
             paramLabel = "DIR",
-            description = "Where to run it, below the workspace.")
+            description = "Working directory, relative to the workspace.")
     private String directory = "";
 
     @Option(
             names = {"-e", "--env"},
             paramLabel = "NAME=VALUE",
-            description = "A variable for it; may be repeated.")
+            description = "Environment variable; may be repeated.")
     private Map<String, String> env = Map.of();
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
     private String thread = "";
 
-    @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "The program and its arguments.")
+    @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "Program and arguments.")
     private List<String> words = List.of();
 
     ExecCommand(Terminal terminal) {

@@ -10,16 +10,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Starts another thread from the files of one, as they are or as they were.
+/// `viv fork`: creates a thread with the files of another thread or of a snapshot.
 @Command(
         name = "fork",
-        description = "Start another thread from the files of one, as they are or as they were.",
+        description = "Create a thread with the files of another thread or of a snapshot.",
         footer = {
             "",
-            "  viv fork t1 t2                      from t1 as it is now",
-            "  viv fork t1@before-upgrade t2       from what was saved under that name",
-            "  viv fork snp… t2                    from what was saved under that id",
-            "Neither sees what the other writes. Processes are not taken along."
+            "  viv fork t1 t2                      from the current files of t1",
+            "  viv fork t1@before-upgrade t2       from the newest snapshot with this name",
+            "  viv fork snp… t2                    from the snapshot with this id",
+            "The threads do not share later changes. Processes are not copied."
         })
 final class ForkCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -30,10 +30,10 @@ final class ForkCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Parameters(index = "0", paramLabel = "THREAD|SNAPSHOT", description = "A thread, or a snapshot of one.")
+    @Parameters(index = "0", paramLabel = "THREAD|SNAPSHOT", description = "Thread or snapshot.")
     private String source = "";
 
-    @Parameters(index = "1", paramLabel = "NEW", description = "The new thread, which must not have a sandbox.")
+    @Parameters(index = "1", paramLabel = "NEW", description = "New thread, without a sandbox.")
     private String target = "";
 
     ForkCommand(Terminal terminal) {
@@ -75,7 +75,7 @@ final class ForkCommand implements Callable<Integer> {
         try {
             snapshots.delete(snapshot);
         } catch (SandboxException e) {
-            terminal.note("snapshot " + snapshot.id().value() + " stayed behind: "
+            terminal.note("snapshot " + snapshot.id().value() + " remains: "
                     + e.failure().sentence());
         }
     }

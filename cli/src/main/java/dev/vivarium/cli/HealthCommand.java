@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /// Prints the state of the server. Needs no key.
-@Command(name = "health", description = "Ask the server how it is.")
+@Command(name = "health", description = "Print the health of the server.")
 final class HealthCommand implements Callable<Integer> {
     private final Terminal terminal;
 

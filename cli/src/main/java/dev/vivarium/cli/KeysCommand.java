@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// The users' API keys; needs the admin's.
+/// `viv keys`: manages API keys of users. Needs the admin key.
 @Command(name = "keys", description = "Issue, list and revoke users' API keys. Needs the admin's key.")
 final class KeysCommand implements Runnable {
     @Option(
@@ -22,6 +22,6 @@ final class KeysCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "say what to do: issue, list or revoke");
+        throw new ParameterException(spec.commandLine(), "a subcommand is missing: issue, list or revoke");
     }
 }

@@ -6,7 +6,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /// Creates an API key for a user and prints it.
-@Command(name = "issue", description = "Make a new key for a user. It is shown once.")
+@Command(name = "issue", description = "Issue a key for a user. It is shown once.")
 final class KeysIssueCommand implements Callable<Integer> {
     private final Terminal terminal;
 

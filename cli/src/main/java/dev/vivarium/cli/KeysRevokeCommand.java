@@ -6,7 +6,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /// Revokes an API key.
-@Command(name = "revoke", description = "Take a key back; it stops working at once.")
+@Command(name = "revoke", description = "Revoke a key, effective immediately.")
 final class KeysRevokeCommand implements Callable<Integer> {
     private final Terminal terminal;
 

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /// Prints the audit log of a thread. Only for its owner.
-@Command(name = "logs", description = "Show who did what in a thread's sandbox: its audit, oldest first.")
+@Command(name = "logs", description = "Print the audit log of a thread, oldest entry first.")
 final class LogsCommand implements Callable<Integer> {
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -24,13 +24,13 @@ final class LogsCommand implements Callable<Integer> {
 
     @Option(
             names = {"-f", "--follow"},
-            description = "Go on with what comes, until Ctrl-C.")
+            description = "Follow new entries until Ctrl-C.")
     private boolean follow;
 
-    @Option(names = "--after", paramLabel = "SEQ", description = "Begin after this number.")
+    @Option(names = "--after", paramLabel = "SEQ", description = "Start after this number.")
     private long after;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread.")
     private String thread = "";
 
     LogsCommand(Terminal terminal) {

@@ -24,7 +24,7 @@ final class LsCommand implements Callable<Integer> {
 
     @Option(
             names = {"-R", "--recursive"},
-            description = "Also what is in directories.")
+            description = "Include subdirectories.")
     private boolean recursive;
 
     @Option(
@@ -32,7 +32,7 @@ final class LsCommand implements Callable<Integer> {
             description = "Only the names.")
     private boolean quiet;
 
-    @Parameters(index = "0", paramLabel = "THREAD[:PATH]", description = "Whose sandbox, and which directory.")
+    @Parameters(index = "0", paramLabel = "THREAD[:PATH]", description = "Thread and directory.")
     private String where = "";
 
     LsCommand(Terminal terminal) {

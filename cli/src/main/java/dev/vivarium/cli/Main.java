@@ -16,16 +16,16 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/// Where `viv` begins. The commands are listed in [Commands].
+/// Entry point of `viv`. [Commands] lists the commands.
 public final class Main {
-    /// For those who type `viv` to see what it is.
+    /// Usage examples for `viv` without arguments.
     private static final List<String> FIRST_STEPS = List.of(
-            "  viv demo                          shows a whole run of an agent, without a key or a network",
-            "  viv serve                         starts a server here",
-            "  viv exec my-thread -- uname -a    runs something in a thread's sandbox, which is made if need be",
-            "  viv shell my-thread               opens a terminal in it",
-            "  viv sync my-thread DIR --watch    keeps a directory and its workspace alike",
-            "  viv doctor                        checks the way to the server, the key and this machine");
+            "  viv demo                          show a complete run of an agent, without a key or a network",
+            "  viv serve                         start a server",
+            "  viv exec my-thread -- uname -a    run a command in the sandbox of a thread",
+            "  viv shell my-thread               open a terminal in it",
+            "  viv sync my-thread DIR --watch    synchronize a directory with its workspace",
+            "  viv doctor                        check the connection to the server, the key and this machine");
 
     private final Terminal terminal;
 
@@ -35,19 +35,19 @@ public final class Main {
 
     public static void main(String[] args) throws IOException {
         if (args.length == 1 && args[0].equals("--version")) {
-            // Before anything else is loaded, for those who call us without the launcher, which answers it itself.
+            // Handled before other classes are loaded. The launcher handles it itself.
             new FileOutputStream(FileDescriptor.out)
                     .write(("viv " + Version.current() + "\n").getBytes(StandardCharsets.UTF_8));
             Runtime.getRuntime().halt(0);
         }
-        // The streams as they are: the JDK's own would guess an encoding and check for errors on every byte.
+        // Plain streams: those of the JDK guess an encoding and check for errors on every byte.
         var out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         var err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         var terminal = new Terminal(System.in, out, err, System.getenv(), Terminal.Ttys.found());
         int code = new Main(terminal).run(args);
         out.flush();
         err.flush();
-        // Everything was closed on its way out, and exit() would load a logger first.
+        // All resources are closed, and exit() would load a logger first.
         Runtime.getRuntime().halt(code);
     }
 
@@ -93,8 +93,7 @@ public final class Main {
                 return ExitCode.INTERRUPTED;
             }
             default -> {
-                Complaint.plain("bug", "this should not have happened: " + failure)
-                        .print(terminal, output);
+                Complaint.plain("bug", "internal error: " + failure).print(terminal, output);
                 if (terminal.env().containsKey("VIV_DEBUG")) {
                     failure.printStackTrace(terminal.err());
                 }

@@ -4,9 +4,9 @@ import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/// How the answer is printed; every command that answers has these.
+/// Output options of all commands with a result.
 final class OutputOptions {
-    /// When to use colour.
+    /// Use of colour.
     enum Colour {
         AUTO,
         ALWAYS,
@@ -18,13 +18,13 @@ final class OutputOptions {
         }
     }
 
-    @Option(names = "--json", description = "Print JSON, one object a line; errors too, on standard error.")
+    @Option(names = "--json", description = "Print JSON, one object per line, also for errors on standard error.")
     private boolean json;
 
     @Option(
             names = "--color",
             paramLabel = "WHEN",
-            description = "auto, always or never; auto heeds NO_COLOR, CLICOLOR_FORCE and TERM.")
+            description = "auto, always or never; auto respects NO_COLOR, CLICOLOR_FORCE and TERM.")
     private Colour colour = Colour.AUTO;
 
     @Option(
@@ -38,7 +38,7 @@ final class OutputOptions {
         return json;
     }
 
-    /// The option wins over `NO_COLOR`, which wins over `CLICOLOR_FORCE`, which wins over what the terminal is.
+    /// Order of precedence: the option, `NO_COLOR`, `CLICOLOR_FORCE`, the terminal.
     boolean isColoured(Map<String, String> env, boolean tty) {
         return switch (colour) {
             case ALWAYS -> true;

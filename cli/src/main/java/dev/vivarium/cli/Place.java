@@ -3,7 +3,7 @@ package dev.vivarium.cli;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 
-/// One side of a copy. As with scp, a colon before any slash makes it the other machine's.
+/// Source or target of a copy. As with scp, a colon before any slash denotes a thread.
 sealed interface Place {
     static Place of(String text) {
         int colon = text.indexOf(':');
@@ -12,16 +12,16 @@ sealed interface Place {
         return inside ? Inside.of(text) : new Here(text);
     }
 
-    /// A file of this machine, or `-`.
+    /// Local file, or `-`.
     record Here(String path) implements Place {
         boolean isStandard() {
             return path.equals("-");
         }
     }
 
-    /// A file of a thread's sandbox, or its whole workspace.
+    /// File in the sandbox of a thread, or its whole workspace.
     record Inside(String thread, String path) implements Place {
-        /// Where only a thread can be meant.
+        /// Parses an argument that must name a thread.
         static Inside of(String text) {
             int colon = text.indexOf(':');
             return colon < 0 ? new Inside(text, "") : new Inside(text.substring(0, colon), text.substring(colon + 1));
@@ -35,7 +35,7 @@ sealed interface Place {
             return this;
         }
 
-        /// Under its own name, if the target is a directory.
+        /// Appends the name of the source if the target is a directory.
         String nameFor(Here source) {
             String name = source.path().substring(source.path().lastIndexOf('/') + 1);
             return path.isEmpty() || path.endsWith("/") ? path + name : path;

@@ -10,13 +10,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Prints an address at which a browser finds a program of a sandbox.
+/// `viv preview`: prints the URL of a port in a sandbox.
 @Command(
         name = "preview",
-        description = "Print the address of a port in a thread's sandbox, for a browser.",
+        description = "Print the URL of a port in the sandbox of a thread.",
         footer = {
             "",
-            "Whoever has the address can use the port, and start processes, for fifteen minutes.",
+            "The URL gives access to the port and to processes for fifteen minutes.",
             "  viv exec t1 -- 'python3 -m http.server 8080 >/dev/null 2>&1 &'",
             "  xdg-open \"$$(viv preview t1 8080)\""
         })
@@ -29,10 +29,10 @@ final class PreviewCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
     private String thread = "";
 
-    @Parameters(index = "1", paramLabel = "PORT", description = "Where the program listens, inside.")
+    @Parameters(index = "1", paramLabel = "PORT", description = "Port of the program in the sandbox.")
     private int port;
 
     PreviewCommand(Terminal terminal) {

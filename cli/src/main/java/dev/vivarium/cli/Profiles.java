@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The servers that a person uses, by name: what `~/.config/viv/config.toml` says. Of TOML it reads what the file
-/// needs, which is sections, comments and quoted values; anything else is an error that names its line. Immutable.
+/// Profiles in `~/.config/viv/config.toml`. The parser supports sections, comments and quoted values of TOML; anything
+/// else is an error with its line number. Immutable.
 record Profiles(Path file, String chosen, Map<String, Map<String, String>> sections) {
     static final String STANDARD = "default";
 
@@ -24,7 +24,7 @@ record Profiles(Path file, String chosen, Map<String, Map<String, String>> secti
     private static final Pattern SECTION = Pattern.compile("\\[profile\\.([A-Za-z0-9_-]+)]");
     private static final Pattern PAIR = Pattern.compile("([a-z-]+)\\s*=\\s*(?:\"([^\"\\\\]*)\"|'([^']*)')");
 
-    /// The file of this environment; none is as good as an empty one.
+    /// Reads the file of this environment. A missing file counts as an empty one.
     static Profiles of(Map<String, String> env) {
         Path file = file(env);
         try {
@@ -58,14 +58,13 @@ record Profiles(Path file, String chosen, Map<String, Map<String, String>> secti
                 throw wrong(
                         file,
                         i + 1,
-                        "is not understood; write [profile.NAME] and below it server, key, key-file or"
-                                + " user = \"…\"");
+                        "is invalid; write [profile.NAME] and below it server, key, key-file or" + " user = \"…\"");
             }
         }
         return new Profiles(file, chosen, sections);
     }
 
-    /// What the profile says; a name that was asked for must exist.
+    /// Returns the profile. A requested name must exist.
     Map<String, String> require(String name) {
         Map<String, String> found = sections.get(name);
         if (found == null && !name.equals(STANDARD)) {
@@ -75,7 +74,7 @@ record Profiles(Path file, String chosen, Map<String, Map<String, String>> secti
         return found == null ? Map.of() : found;
     }
 
-    /// The key of a profile: in the file itself, which nobody else may then read, or in another file.
+    /// Returns the key of a profile: from the file, which no other user may then read, or from another file.
     Optional<String> key(Map<String, String> profile) {
         if (profile.containsKey("key")) {
             requirePrivate();
@@ -101,8 +100,8 @@ record Profiles(Path file, String chosen, Map<String, Map<String, String>> secti
             Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(file);
             if (permissions.contains(PosixFilePermission.GROUP_READ)
                     || permissions.contains(PosixFilePermission.OTHERS_READ)) {
-                throw new SandboxException(
-                        new Failure.NotAuthenticated(file + " holds a key and others can read it; chmod 600 " + file));
+                throw new SandboxException(new Failure.NotAuthenticated(
+                        file + " has a key and other users can read it; chmod 600 " + file));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

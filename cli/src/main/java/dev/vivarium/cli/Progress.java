@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 
-/// Bytes on their way, counted for the person who waits: from 400 ms on, a line that changes on a terminal, and a new
-/// one every ten seconds elsewhere. Confined to the worker that reads.
+/// Stream that reports the progress of a copy: after 400 ms, a changing line on a terminal, or a new line every ten
+/// seconds otherwise. Confined to the reading thread.
 final class Progress extends FilterInputStream {
     private static final Duration PATIENCE = Duration.ofMillis(400);
     private static final Duration REDRAW = Duration.ofMillis(200);
@@ -22,7 +22,7 @@ final class Progress extends FilterInputStream {
     private long count;
     private boolean drawn;
 
-    /// @param total -1 if nobody knows
+    /// @param total -1 if unknown
     Progress(Terminal terminal, OutputOptions output, InputStream bytes, String name, long total) {
         super(bytes);
         this.terminal = terminal;

@@ -5,8 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// Runs the commands that people run most, one after the other, so that the JVM can write down what they load:
-/// `scripts/train-aot` keeps it. What they answer does not matter, and what one fails at another may still show.
+/// Runs frequent commands, so that `scripts/train-aot` can record the loaded classes. Ignores results and failures.
 public final class Rehearsal {
     private static final String THREAD = "aot";
 

@@ -17,14 +17,14 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// What an agent has asked people, and their answers.
+/// `viv review`: lists and answers the reviews of an agent.
 @Command(
         name = "review",
-        description = "List what an agent asks, or answer it.",
+        description = "List or answer the reviews of an agent.",
         footer = {
             "",
-            "  viv review ID                      what it has asked",
-            "  viv review ID approve              answers the one that waits: approve, reject or one of its options",
+            "  viv review ID                      list reviews",
+            "  viv review ID approve              answer the pending review: approve, reject or an option",
             "  viv review ID reject --comment no --of REVIEW"
         })
 final class ReviewCommand implements Callable<Integer> {
@@ -37,13 +37,13 @@ final class ReviewCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Option(names = "--of", paramLabel = "REVIEW", description = "Which one, if several wait.")
+    @Option(names = "--of", paramLabel = "REVIEW", description = "Review to answer, if several are pending.")
     private @Nullable String review;
 
-    @Option(names = "--comment", paramLabel = "TEXT", description = "Words for the agent.")
+    @Option(names = "--comment", paramLabel = "TEXT", description = "Comment for the agent.")
     private @Nullable String comment;
 
-    @Parameters(index = "0", paramLabel = "ID", description = "The sandbox, or the thread that has it.")
+    @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox, or its thread.")
     private String name = "";
 
     @Parameters(index = "1", arity = "0..1", paramLabel = "DECISION", description = "approve, reject or an option.")
@@ -114,7 +114,7 @@ final class ReviewCommand implements Callable<Integer> {
                         + one.answer()
                                 .map(answer -> " with " + answer.decision())
                                 .orElse(""))
-                .orElse("it has asked nothing yet");
-        return "no question of " + name + " waits: " + last;
+                .orElse("the agent has requested no review");
+        return "no review of " + name + " is pending: " + last;
     }
 }

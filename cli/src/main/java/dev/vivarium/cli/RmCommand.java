@@ -21,10 +21,10 @@ final class RmCommand implements Callable<Integer> {
 
     @Option(
             names = {"-r", "--recursive"},
-            description = "Also directories, with all that is in them.")
+            description = "Also remove directories.")
     private boolean recursive;
 
-    @Parameters(index = "0..*", arity = "1..*", paramLabel = "THREAD:PATH", description = "What to remove.")
+    @Parameters(index = "0..*", arity = "1..*", paramLabel = "THREAD:PATH", description = "Files to remove.")
     private List<String> files = List.of();
 
     RmCommand(Terminal terminal) {

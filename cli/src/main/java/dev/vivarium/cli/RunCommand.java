@@ -21,12 +21,12 @@ import picocli.CommandLine.Parameters;
 /// Starts an agent at a task and prints its events. Ctrl-C stops the printing, not the agent.
 @Command(
         name = "run",
-        description = "Start an agent at a task in a sandbox, and watch it.",
+        description = "Start an agent on a task and print its events.",
         footer = {
             "",
             "  viv run \"Make the tests pass\" --budget 2",
             "  viv run \"Count the words\" --runtime command -- python3 agent.py --fast",
-            "Ctrl-C stops the watching, not the agent. Returns 0 if it completed, 1 if not."
+            "Ctrl-C stops the output, not the agent. Returns 0 if the run completed, otherwise 1."
         })
 final class RunCommand implements Callable<Integer> {
     private static final int LONGEST_TITLE = 100;
@@ -42,33 +42,33 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--runtime", paramLabel = "NAME", description = "claude, openhands or command (claude).")
     private String runtime = "claude";
 
-    @Option(names = "--thread", paramLabel = "THREAD", description = "The conversation whose sandbox to use.")
+    @Option(names = "--thread", paramLabel = "THREAD", description = "Thread whose sandbox the agent uses.")
     private @Nullable String thread;
 
-    @Option(names = "--model", paramLabel = "NAME", description = "Which model the agent asks.")
+    @Option(names = "--model", paramLabel = "NAME", description = "Model of the agent.")
     private @Nullable String model;
 
-    @Option(names = "--budget", paramLabel = "DOLLARS", description = "End it when it has cost more.")
+    @Option(names = "--budget", paramLabel = "DOLLARS", description = "Maximum cost of the run.")
     private @Nullable BigDecimal budget;
 
-    @Option(names = "--resume-from", paramLabel = "ID", description = "Go on with the conversation of that sandbox.")
+    @Option(names = "--resume-from", paramLabel = "ID", description = "Continue the conversation of this sandbox.")
     private @Nullable String resume;
 
     @Option(
             names = {"-e", "--env"},
             paramLabel = "NAME=VALUE",
-            description = "A variable for it; may be repeated.")
+            description = "Environment variable; may be repeated.")
     private Map<String, String> env = Map.of();
 
     @Option(
             names = {"-d", "--detach"},
-            description = "Only start it, and print its id.")
+            description = "Start the run and print its id.")
     private boolean detach;
 
-    @Parameters(index = "0", paramLabel = "TASK", description = "What to do; its first line is the title.")
+    @Parameters(index = "0", paramLabel = "TASK", description = "Task; its first line is the title.")
     private String task = "";
 
-    @Parameters(index = "1..*", paramLabel = "PROGRAM", description = "For the runtime command: what to run.")
+    @Parameters(index = "1..*", paramLabel = "PROGRAM", description = "Program of the runtime command.")
     private List<String> program = List.of();
 
     RunCommand(Terminal terminal) {
@@ -94,8 +94,8 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private int follow(RemoteClient client, String sandbox) {
-        var comeBack = new Thread(() -> terminal.note("the agent goes on; viv events " + sandbox + " --follow shows it,"
-                + " viv say " + sandbox + " \"…\" speaks to it"));
+        var comeBack = new Thread(() -> terminal.note("the agent continues; viv events " + sandbox
+                + " --follow shows it," + " viv say " + sandbox + " \"…\" sends a message"));
         Runtime.getRuntime().addShutdownHook(comeBack);
         boolean completed = printToEnd(client, sandbox);
         Runtime.getRuntime().removeShutdownHook(comeBack);

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// Lists what agents do.
+/// `viv runs`: lists runs of agents.
 @Command(name = "runs", description = "List your agents' runs, newest first.")
 final class RunsCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -25,7 +25,7 @@ final class RunsCommand implements Callable<Integer> {
     @Option(
             names = "--status",
             paramLabel = "STATUS",
-            description = "running, paused, completed, failed or terminated; also those whose sandbox has ended.")
+            description = "running, paused, completed, failed or terminated; includes ended sandboxes.")
     private @Nullable String status;
 
     @Option(

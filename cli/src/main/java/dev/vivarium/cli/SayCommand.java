@@ -10,8 +10,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Says something to an agent at work.
-@Command(name = "say", description = "Say something to an agent; it reads it before its next tool call.")
+/// `viv say`: sends a message to an agent.
+@Command(name = "say", description = "Send a message to an agent, which reads it before its next tool call.")
 final class SayCommand implements Callable<Integer> {
     private final Terminal terminal;
 
@@ -21,22 +21,22 @@ final class SayCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /// How it is meant; one at most.
+    /// Kind of message; at most one option.
     static final class Manner {
-        @Option(names = "--interrupt", description = "Also end what it is just doing.")
+        @Option(names = "--interrupt", description = "Also cancel the current action.")
         private boolean interrupt;
 
-        @Option(names = "--guidance", description = "As advice, not as an order.")
+        @Option(names = "--guidance", description = "Mark the message as advice.")
         private boolean guidance;
     }
 
     @ArgGroup
     private Manner manner = new Manner();
 
-    @Parameters(index = "0", paramLabel = "ID", description = "The sandbox, or the thread that has it.")
+    @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox, or its thread.")
     private String name = "";
 
-    @Parameters(index = "1", paramLabel = "TEXT", description = "What to say.")
+    @Parameters(index = "1", paramLabel = "TEXT", description = "Message.")
     private String text = "";
 
     SayCommand(Terminal terminal) {
@@ -49,7 +49,7 @@ final class SayCommand implements Callable<Integer> {
         var kind = manner.interrupt ? Kind.INTERRUPT : manner.guidance ? Kind.GUIDANCE : Kind.USER_MESSAGE;
         var queued = client.runs().send(SandboxNames.resolve(client, name), text, kind);
         if (!output.isJson() && !queued.listening()) {
-            terminal.note("no agent listens in " + name + "; the next one there hears this when its run begins");
+            terminal.note("no agent runs in " + name + "; the next run receives the message");
         }
         terminal.out().println(output.isJson() ? queued.json() : queued.id());
         return 0;

@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// Which server, as whom. An option wins over the environment, which wins over the profile, which wins over what a
-/// server wrote on this machine. There is no option for the key itself: every user of the machine can see options.
+/// Options for server and user. Order of precedence: option, environment, profile, credentials of a local server. No
+/// option takes a key, because every user of the machine can read arguments.
 final class ServerOptions {
     static final String DEFAULT_SERVER = "http://127.0.0.1:8000";
 
@@ -31,24 +31,24 @@ final class ServerOptions {
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "The server (VIV_SERVER; else the profile's; else " + DEFAULT_SERVER + ").")
+            description = "Server (default: VIV_SERVER, the profile, or " + DEFAULT_SERVER + ").")
     private @Nullable String server;
 
     @Option(
             names = "--profile",
             paramLabel = "NAME",
-            description = "A profile of ~/.config/viv/config.toml (VIV_PROFILE; else the one the file chooses).")
+            description = "Profile of ~/.config/viv/config.toml (default: VIV_PROFILE or the profile in the file).")
     private @Nullable String profile;
 
     @Option(
             names = "--user",
             paramLabel = "USER",
-            description = "Whose thread it is, if it is new (VIV_USER; else the profile's; else the key's own user).")
+            description = "Owner of a new thread (default: VIV_USER, the profile, or the user of the key).")
     private @Nullable String user;
 
     @Option(
             names = "--key-stdin",
-            description = "Read the API key from the first line of standard input (else VIV_API_KEY, the profile's, or"
+            description = "Read the API key from standard input (default: VIV_API_KEY, the profile, or"
                     + " $VIV_HOME/credentials for a server on this machine).")
     private boolean keyFromInput;
 
@@ -72,7 +72,7 @@ final class ServerOptions {
         return client(account(terminal));
     }
 
-    /// A connection to the thread's sandbox.
+    /// Returns a connection to the sandbox of the thread.
     SandboxConnection connect(Terminal terminal, String thread, IfAbsent ifAbsent) {
         return SandboxConnection.open(tokens(account(terminal), terminal).source(thread, ifAbsent));
     }
@@ -81,13 +81,12 @@ final class ServerOptions {
     TokenCache tokens(Account account, Terminal terminal) {
         String holder = account.profile() + "\n" + account.requireKey();
         var directory = Directories.state(terminal.env()).resolve("passes");
-        Consumer<String> replaced = thread ->
-                terminal.note("the sandbox of " + thread + " had ended; this is a new one, without its files");
+        Consumer<String> replaced =
+                thread -> terminal.note("the sandbox of " + thread + " had ended; this is a new one without its files");
         return new TokenCache(client(account), directory, holder, account.user(), replaced, InstantSource.system());
     }
 
-    /// A profile's key is for the profile's server, and what a server on this machine wrote is for that server:
-    /// neither ever goes to another one.
+    /// Uses the key of a profile only for its server, and local credentials only for a local server.
     private Optional<String> key(Terminal terminal, Profiles profiles, Map<String, String> chosen, URI address) {
         if (keyFromInput) {
             return Optional.of(firstLine(terminal.in()));
@@ -113,7 +112,7 @@ final class ServerOptions {
                 return address;
             }
         } catch (IllegalArgumentException _) {
-            // Said below.
+            // Reported below.
         }
         throw new SandboxException(
                 new Failure.InvalidRequest("the server's address '" + text + "'", "must be like " + DEFAULT_SERVER));
@@ -123,7 +122,7 @@ final class ServerOptions {
         return Optional.ofNullable(option).or(() -> Optional.ofNullable(env.get(variable)));
     }
 
-    /// Byte by byte, because the rest of the input is somebody else's.
+    /// Reads byte by byte, because the rest of the input belongs to the command.
     private static String firstLine(InputStream in) {
         var line = new ByteArrayOutputStream();
         try {
@@ -152,6 +151,6 @@ final class ServerOptions {
 
     private static String missingKey(Map<String, String> env) {
         return "no API key: VIV_API_KEY is not set, " + Profiles.file(env) + " has none for this server, and "
-                + credentials(env) + " is not for it, not there or not readable";
+                + credentials(env) + " does not apply, is missing or is not readable";
     }
 }

@@ -12,15 +12,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Invites somebody to a thread, with the most that they may do there; or shows who is, or takes it back.
+/// `viv share`: adds, lists or removes members of a thread.
 @Command(
         name = "share",
-        description = "Invite somebody to a thread, or see who was invited.",
+        description = "Add, list or remove the members of a thread.",
         footer = {
             "",
             "  viv share t1 ben --scope shell:ro,fs:ro        ben may watch and read",
-            "  viv share t1                                   who was invited",
-            "  viv share t1 ben --remove                      and no longer is",
+            "  viv share t1                                   list the members",
+            "  viv share t1 ben --remove                      remove ben",
             "Scopes: fs:ro fs:rw shell shell:ro process snapshot."
         })
 final class ShareCommand implements Callable<Integer> {
@@ -32,16 +32,16 @@ final class ShareCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Option(names = "--scope", split = ",", paramLabel = "SCOPE", description = "The most that they may do.")
+    @Option(names = "--scope", split = ",", paramLabel = "SCOPE", description = "Maximum scopes of the member.")
     private List<String> scopes = List.of();
 
-    @Option(names = "--remove", description = "Take the invitation back; what came of it ends at once.")
+    @Option(names = "--remove", description = "Remove the member and revoke their tokens.")
     private boolean remove;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread.")
     private String thread = "";
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "USER", description = "Whom to invite.")
+    @Parameters(index = "1", arity = "0..1", paramLabel = "USER", description = "User.")
     private @Nullable String user;
 
     ShareCommand(Terminal terminal) {
@@ -66,8 +66,7 @@ final class ShareCommand implements Callable<Integer> {
 
     private void invite(Sharing sharing, String invited) {
         if (scopes.isEmpty()) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("--scope", "is missing: say what they may do, such as shell:ro,fs:ro"));
+            throw new SandboxException(new Failure.InvalidRequest("--scope", "is missing, such as shell:ro,fs:ro"));
         }
         Sharing.Member member = sharing.invite(thread, invited, scopes);
         if (output.isJson()) {

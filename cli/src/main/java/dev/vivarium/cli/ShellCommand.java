@@ -34,10 +34,10 @@ import tools.jackson.core.JsonGenerator;
         footer = {
             "",
             "At the beginning of a line:  ~.  end the shell    ~d  leave it running    ~?  help",
-            "A lost connection, or a server that restarts, is waited for; the shell goes on meanwhile.",
+            "After a lost connection or a restart of the server, viv reconnects; the shell keeps running.",
             "  viv shell t1                   a new shell",
-            "  viv shell t1 --observe         watch the newest one, without a hand on it",
-            "  viv shell t1 --session ID      the one that was left with ~d",
+            "  viv shell t1 --observe         watch the newest one, without input",
+            "  viv shell t1 --session ID      attach to a shell that was left with ~d",
             "  viv shell t1 -- htop           a program instead of bash"
         })
 final class ShellCommand implements Callable<Integer> {
@@ -52,19 +52,19 @@ final class ShellCommand implements Callable<Integer> {
     @Option(names = "--observe", description = "Only watch; the scope shell:ro is enough.")
     private boolean observe;
 
-    @Option(names = "--session", paramLabel = "ID", description = "A shell that is there already.")
+    @Option(names = "--session", paramLabel = "ID", description = "Existing shell.")
     private @Nullable String session;
 
-    @Option(names = "--list", description = "List the shells that are there, and open none.")
+    @Option(names = "--list", description = "List the open shells.")
     private boolean list;
 
-    @Option(names = "--escape", paramLabel = "KEY", description = "~, or none to pass every key on.")
+    @Option(names = "--escape", paramLabel = "KEY", description = "~, or none to forward every key.")
     private String escape = "~";
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
     private String thread = "";
 
-    @Parameters(index = "1..*", arity = "0..*", paramLabel = "COMMAND", description = "A program instead of bash.")
+    @Parameters(index = "1..*", arity = "0..*", paramLabel = "COMMAND", description = "Program instead of bash.")
     private List<String> words = List.of();
 
     ShellCommand(Terminal terminal) {
@@ -120,7 +120,7 @@ final class ShellCommand implements Callable<Integer> {
             case Ending.Left(var id) -> {
                 id.filter(_ -> !observe)
                         .ifPresent(left ->
-                                terminal.note("left; if it goes on:  viv shell " + thread + " --session " + left));
+                                terminal.note("detached; to return:  viv shell " + thread + " --session " + left));
                 yield 0;
             }
         };

@@ -15,14 +15,14 @@ import picocli.CommandLine.Spec;
 /// Takes a snapshot of a thread; its subcommands list, delete and restore snapshots.
 @Command(
         name = "snapshot",
-        description = "Save a thread's files as they are, and go back to what was saved.",
+        description = "Save and restore the files of a thread.",
         synopsisSubcommandLabel = "[take|ls|rm|restore]",
         footer = {
             "",
             "  viv snapshot t1 --name before-upgrade          save",
-            "  viv snapshot ls t1                             what was saved",
-            "  viv snapshot restore t1@before-upgrade         go back",
-            "  viv fork t1@before-upgrade t2                  or start another thread from it"
+            "  viv snapshot ls t1                             list",
+            "  viv snapshot restore t1@before-upgrade         restore",
+            "  viv fork t1@before-upgrade t2                  create another thread from it"
         })
 class SnapshotCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -33,10 +33,10 @@ class SnapshotCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    @Option(names = "--name", paramLabel = "NAME", description = "What to call it; THREAD@NAME then means it.")
+    @Option(names = "--name", paramLabel = "NAME", description = "Name of the snapshot, for THREAD@NAME.")
     private String name = "";
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "THREAD", description = "The conversation.")
+    @Parameters(index = "0", arity = "0..1", paramLabel = "THREAD", description = "Thread.")
     private @Nullable String thread;
 
     @Spec
@@ -48,7 +48,7 @@ class SnapshotCommand implements Callable<Integer> {
     }
 
     /// The same as a subcommand, for a thread whose name is that of a subcommand.
-    @Command(name = "take", description = "Save a thread's files as they are; viv snapshot THREAD does the same.")
+    @Command(name = "take", description = "Save the files of a thread, as viv snapshot THREAD does.")
     static final class Take extends SnapshotCommand {
         Take(Terminal terminal) {
             super(terminal);
@@ -59,14 +59,14 @@ class SnapshotCommand implements Callable<Integer> {
     public Integer call() {
         if (thread == null) {
             throw new ParameterException(
-                    spec.commandLine(), "say which thread to save, or what to do: take, ls, rm or restore");
+                    spec.commandLine(), "a thread or a subcommand is missing: take, ls, rm or restore");
         }
         SnapshotInfo taken = server.client(terminal).snapshots().take(thread, name);
         if (output.isJson()) {
             printJson(terminal, taken);
         } else {
             terminal.out().println(taken.id().value());
-            terminal.note("to go back:  viv snapshot restore " + taken.id().value());
+            terminal.note("to restore it:  viv snapshot restore " + taken.id().value());
         }
         return 0;
     }

@@ -24,7 +24,7 @@ final class SnapshotLsCommand implements Callable<Integer> {
             description = "Only the ids.")
     private boolean quiet;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread.")
     private String thread = "";
 
     SnapshotLsCommand(Terminal terminal) {

@@ -8,9 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /// Replaces the files of a thread's sandbox by those of a snapshot.
-@Command(
-        name = "restore",
-        description = "Give a thread the files of a snapshot. Its own are lost, and everything that runs there ends.")
+@Command(name = "restore", description = "Replace the files of a thread with those of a snapshot. Ends its processes.")
 final class SnapshotRestoreCommand implements Callable<Integer> {
     private final Terminal terminal;
 
@@ -38,7 +36,7 @@ final class SnapshotRestoreCommand implements Callable<Integer> {
         var snapshots = server.client(terminal).snapshots();
         SnapshotInfo found = ref.resolve(snapshots);
         String thread = found.thread().value();
-        if (!sure && !terminal.confirms("replace the files of " + thread + " and end what runs there?")) {
+        if (!sure && !terminal.confirms("replace the files of " + thread + " and end its processes?")) {
             return ExitCode.FAILURE;
         }
         var sandbox = snapshots.restore(found);

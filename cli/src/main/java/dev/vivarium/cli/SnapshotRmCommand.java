@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /// Deletes snapshots.
-@Command(name = "rm", description = "Delete snapshots; what was restored or forked from them stays.")
+@Command(name = "rm", description = "Delete snapshots. Restored and forked threads keep their files.")
 final class SnapshotRmCommand implements Callable<Integer> {
     private final Terminal terminal;
 

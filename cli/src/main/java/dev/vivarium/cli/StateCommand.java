@@ -12,14 +12,14 @@ import picocli.CommandLine.Parameters;
 final class StateCommand {
     private StateCommand() {}
 
-    @Command(name = "pause", description = "Freeze a thread's sandbox, with everything that runs in it.")
+    @Command(name = "pause", description = "Freeze all processes of the sandbox of a thread.")
     static final class Pause extends Change {
         Pause(Terminal terminal) {
             super(terminal, "paused", SandboxConnection::pause);
         }
     }
 
-    @Command(name = "resume", description = "Let a paused sandbox go on.")
+    @Command(name = "resume", description = "Resume a paused sandbox.")
     static final class Resume extends Change {
         Resume(Terminal terminal) {
             super(terminal, "resumed", SandboxConnection::resume);
@@ -37,7 +37,7 @@ final class StateCommand {
         @Mixin
         private OutputOptions output = new OutputOptions();
 
-        @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+        @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
         private String thread = "";
 
         Change(Terminal terminal, String status, Consumer<SandboxConnection> change) {

@@ -26,18 +26,18 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Makes a directory and a sandbox's workspace alike, once or for as long as one works.
+/// `viv sync`: synchronizes a directory with a workspace, once or continuously.
 @Command(
         name = "sync",
-        description = "Keep a directory and a thread's sandbox alike.",
+        description = "Synchronize a directory with the sandbox of a thread.",
         footer = {
             "",
-            "  viv sync t1 .                  both ways, once",
-            "  viv sync t1 . --watch          both ways, until Ctrl-C",
-            "  viv sync t1 . --push           only there; what was deleted here stays, without --delete",
-            "A file that changed on both sides stays as it is on both, and what the other side has is put beside it as",
-            "name.remote-HASH.ext; remove that copy when the file is as it should be. Returns 6 while there are some.",
-            "What .gitignore and .vivignore in DIR name is left alone, and so are .git, node_modules and the like."
+            "  viv sync t1 .                  both directions, once",
+            "  viv sync t1 . --watch          both directions, until Ctrl-C",
+            "  viv sync t1 . --push           change only the sandbox; delete files only with --delete",
+            "If a file changed on both sides, viv keeps both versions and stores the remote one as",
+            "name.remote-HASH.ext. Remove that copy to resolve the conflict. Returns 6 while conflicts exist.",
+            "Ignores patterns of .gitignore and .vivignore in DIR, and .git, node_modules and similar directories."
         })
 final class SyncCommand implements Callable<Integer> {
     private final Terminal terminal;
@@ -54,30 +54,30 @@ final class SyncCommand implements Callable<Integer> {
     @Option(names = "--pull", description = "Change only the directory.")
     private boolean pull;
 
-    @Option(names = "--delete", description = "With --push or --pull: carry deletes over too.")
+    @Option(names = "--delete", description = "With --push or --pull: also delete files.")
     private boolean delete;
 
-    @Option(names = "--prefer", paramLabel = "SIDE", description = "local or remote: who wins when both changed.")
+    @Option(names = "--prefer", paramLabel = "SIDE", description = "local or remote: version to keep in a conflict.")
     private Plan.Prefer prefer = Plan.Prefer.NEITHER;
 
     @Option(
             names = {"-n", "--dry-run"},
-            description = "Only say what would be done.")
+            description = "Print the plan without executing it.")
     private boolean dry;
 
-    @Option(names = "--watch", description = "Go on, until Ctrl-C.")
+    @Option(names = "--watch", description = "Continue until Ctrl-C.")
     private boolean watch;
 
-    @Option(names = "--interval", paramLabel = "TIME", description = "How often --watch looks (2s).")
+    @Option(names = "--interval", paramLabel = "TIME", description = "Interval of --watch (2s).")
     private Duration interval = Duration.ofSeconds(2);
 
-    @Option(names = "--no-gitignore", description = "Heed .vivignore only.")
+    @Option(names = "--no-gitignore", description = "Ignore .gitignore.")
     private boolean noGitignore;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
     private String thread = "";
 
-    @Parameters(index = "1", paramLabel = "DIR", description = "The directory here.")
+    @Parameters(index = "1", paramLabel = "DIR", description = "Local directory.")
     private Path directory = Path.of(".");
 
     SyncCommand(Terminal terminal) {
@@ -105,18 +105,18 @@ final class SyncCommand implements Callable<Integer> {
         }
     }
 
-    /// Goes on through everything that passes: a server that restarts, a network that is cut, a sandbox that is
-    /// paused or has ended. It wakes and makes none: whoever does is followed.
+    /// Continues after restarts of the server, lost connections, and pauses and ends of the sandbox. Neither
+    /// resumes nor creates a sandbox.
     private int watch(Pair first, SyncReport told) throws IOException, InterruptedException {
         Pair pair = first;
-        terminal.note("keeping " + pair.folder().root() + " and " + thread + " alike; Ctrl-C ends it");
+        terminal.note("keeping " + pair.folder().root() + " and " + thread + " synchronized; Ctrl-C ends it");
         while (true) {
             try {
                 if (told.isAtWork(state())) {
                     round(pair, told);
                 }
             } catch (Side.Replaced _) {
-                terminal.note("the sandbox of " + thread + " is a new one; the files here are put into it");
+                terminal.note("the sandbox of " + thread + " is new; viv uploads the local files");
                 pair = pair(pair.folder().root(), IfAbsent.FAIL);
             } catch (SandboxException e) {
                 if (!isPassing(e.failure())) {
@@ -128,7 +128,7 @@ final class SyncCommand implements Callable<Integer> {
         }
     }
 
-    /// Asks without waking anybody. Empty if all is well.
+    /// Returns the reason why the sandbox is not available, or nothing. Does not resume the sandbox.
     private String state() {
         String state = server.client(terminal).threads().sandboxState(thread);
         return state.equals("paused") ? "the sandbox is paused" : "";
@@ -142,7 +142,7 @@ final class SyncCommand implements Callable<Integer> {
                 || failure instanceof Failure.SandboxEnded;
     }
 
-    /// The rules are read anew each time: they are files that people edit while they work.
+    /// Reads the ignore rules again in each round, because users edit them.
     private void round(Pair pair, SyncReport told) throws IOException {
         var sync = new Sync(
                 pair.folder(),
@@ -161,7 +161,7 @@ final class SyncCommand implements Callable<Integer> {
         return directory.toRealPath();
     }
 
-    /// Both sides and what they agreed on last.
+    /// Both sides and their last common state.
     private record Pair(Folder folder, Workspace workspace, Memory memory) {}
 
     private Pair pair(Path root, IfAbsent ifAbsent) throws IOException {

@@ -5,8 +5,8 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/// Tells what a synchronisation does. What is skipped, in conflict or impossible is told once, however many rounds it
-/// stays so. Confined to one worker.
+/// Prints the progress of a synchronization. Reports each skipped file, conflict or failure once. Confined to one
+/// thread.
 final class SyncReport implements Consumer<News> {
     private final Terminal terminal;
     private final OutputOptions output;
@@ -20,7 +20,7 @@ final class SyncReport implements Consumer<News> {
         this.output = output;
     }
 
-    /// A round begins; conflicts and failures are those of the last one.
+    /// Starts a round and clears the conflicts and failures of the last one.
     void begin() {
         conflicts = 0;
         failures = 0;
@@ -30,7 +30,7 @@ final class SyncReport implements Consumer<News> {
         return conflicts > 0 ? ExitCode.CONFLICT : failures > 0 ? ExitCode.FAILURE : 0;
     }
 
-    /// Reports whether nothing stands in the way. What does is told when it begins and when it is over.
+    /// Reports whether the sandbox is available. Prints the start and the end of an obstacle.
     boolean isAtWork(String hindrance) {
         if (!hindrance.equals(trouble)) {
             trouble = hindrance;
@@ -50,7 +50,7 @@ final class SyncReport implements Consumer<News> {
             }
             case News.Conflict(String path, String copy) -> {
                 conflicts++;
-                once("conflict", path, "theirs is in " + copy);
+                once("conflict", path, "the remote version is in " + copy);
             }
             case News.Skipped(String path, String why) -> once("skipped", path, why);
             case News.Failed(String path, String why) -> {

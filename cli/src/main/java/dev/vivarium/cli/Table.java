@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Rows for people and for pipes. A person sees columns that line up, ages instead of times, and long values cut to the
-/// window; a pipe gets tabs and everything in full. Both begin with the columns' names. Confined to one worker.
+/// Table of results. On a terminal: aligned columns, relative times and truncated values. In a pipe: tab-separated full
+/// values. Both start with the names of the columns. Confined to one thread.
 final class Table {
     private static final String GAP = "  ";
     private static final String BOLD = "\u001b[1m";
@@ -27,12 +27,12 @@ final class Table {
         rows.add(List.of(cells));
     }
 
-    /// How long ago, for a person; when exactly, for a pipe.
+    /// Returns a relative time for a terminal, and the exact time for a pipe.
     String time(Instant moment) {
         return terminal.ttys().out() ? age(Duration.between(moment, Instant.now())) : moment.toString();
     }
 
-    /// Rounded, for a person; in bytes, for a pipe.
+    /// Returns a rounded size for a terminal, and the number of bytes for a pipe.
     String size(long bytes) {
         return terminal.ttys().out() ? rounded(bytes) : Long.toString(bytes);
     }
@@ -101,7 +101,7 @@ final class Table {
         return columns > 1 && line.length() > columns ? line.substring(0, columns - 1) + "…" : line.toString();
     }
 
-    /// A tab or a new line in a value would look like another value.
+    /// Escapes tabs and line feeds, which would separate values.
     private static String flat(String cell) {
         return cell.replace("\\", "\\\\")
                 .replace("\t", "\\t")
@@ -109,7 +109,7 @@ final class Table {
                 .replace("\r", "\\r");
     }
 
-    /// What comes out of a sandbox must not drive the terminal that shows it.
+    /// Replaces control characters, because values from a sandbox must not control the terminal.
     static String shown(String text) {
         var safe = new StringBuilder(text.length());
         text.codePoints().forEach(c -> safe.appendCodePoint(Character.isISOControl(c) ? '\uFFFD' : c));

@@ -8,22 +8,23 @@ import java.util.Map;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
-/// What surrounds a command: its streams and its environment. Answers go to `out`, everything else to `err`.
+/// Streams and environment of a command. Results go to `out`, everything else to `err`.
 record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, String> env, Ttys ttys) {
     Terminal {
         env = Map.copyOf(env);
     }
 
-    /// Without a person: pipes only.
+    /// Terminal in which all streams are pipes.
     Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, String> env) {
         this(in, out, err, env, Ttys.NONE);
     }
 
-    /// Which streams have a person at their end, and how wide the window is; 0 if nobody knows.
+    /// Streams that are terminals, and the width of the window, or 0 if unknown.
     record Ttys(boolean in, boolean out, boolean err, int columns) {
         static final Ttys NONE = new Ttys(false, false, false, 0);
 
-        /// As the launcher found it: a shell tells a terminal in no time, the JVM needs a native call.
+        /// Reads the values of the launcher. A shell detects a terminal faster than the JVM, which needs a
+        /// native call.
         static Ttys found() {
             String digits = System.getProperty("viv.tty", "");
             return new Ttys(
@@ -34,14 +35,14 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
         }
     }
 
-    /// Prints one object on one line.
+    /// Prints one JSON object on one line.
     void json(Consumer<JsonGenerator> fields) {
         out.writeBytes(Json.bytes(fields));
         out.println();
         out.flush();
     }
 
-    /// Asks before something that cannot be undone. Where nobody can answer, a script said what it wanted.
+    /// Asks for confirmation of an irreversible operation. Without a terminal, returns true.
     boolean confirms(String question) {
         if (!ttys.in() || !ttys.err()) {
             return true;
@@ -51,7 +52,7 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
         try {
             int first = in.read();
             for (int next = first; next >= 0 && next != '\n'; next = in.read()) {
-                // The rest of the line is no answer either.
+                // Skips the rest of the line.
             }
             return first == 'y' || first == 'Y';
         } catch (IOException _) {
@@ -59,7 +60,7 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
         }
     }
 
-    /// Tells a person something that is no answer; scripts that ask for JSON are not told.
+    /// Prints a note for users, unless the output is JSON.
     void note(String text) {
         err.println("viv: " + text);
     }

@@ -10,7 +10,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /// Lists the threads that the user may use.
-@Command(name = "threads", description = "List your threads and those you were invited to.")
+@Command(name = "threads", description = "List your threads and those that others share with you.")
 final class ThreadsCommand implements Callable<Integer> {
     private final Terminal terminal;
 

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/// Reads spans of time as people write them: `500ms`, `90s`, `10m`, `2h`; a bare number is seconds.
+/// Parser for durations: `500ms`, `90s`, `10m`, `2h`; a bare number is in seconds. Stateless.
 final class Times implements ITypeConverter<Duration> {
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h|)");
 

@@ -83,7 +83,7 @@ final class TokenCache {
         return cached.get().isDue(clock.instant()) ? renew(thread, cached.get(), ifAbsent) : cached.get();
     }
 
-    /// A token with fewer scopes for somebody else, made from a new token, because it cannot outlive that one.
+    /// Returns a token with fewer scopes, derived from a new token, because it cannot outlive its parent.
     SandboxToken narrowed(String thread, List<String> scopes, Optional<Duration> lifetime) {
         SandboxToken own = issue(thread, IfAbsent.FAIL, Optional.empty());
         return client.tokens().narrow(thread, own, scopes, lifetime);

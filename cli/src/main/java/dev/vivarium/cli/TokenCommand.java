@@ -17,7 +17,7 @@ import tools.jackson.core.JsonGenerator;
 /// Prints a short-lived token for one sandbox with at most the scopes of the caller.
 @Command(
         name = "token",
-        description = "Print a token for a thread's sandbox, for another program.",
+        description = "Print a token for the sandbox of a thread.",
         footer = {
             "",
             "  curl -H \"Authorization: Bearer $$(viv token t1 --scope fs:ro)\" \\",
@@ -39,13 +39,13 @@ final class TokenCommand implements Callable<Integer> {
             split = ",",
             required = true,
             paramLabel = "SCOPE",
-            description = "What it allows: fs:ro fs:rw shell shell:ro process snapshot.")
+            description = "Scopes of the token: fs:ro fs:rw shell shell:ro process snapshot.")
     private List<String> scopes = List.of();
 
-    @Option(names = "--ttl", paramLabel = "TIME", description = "How long it lives: 1m to 15m (15m).")
+    @Option(names = "--ttl", paramLabel = "TIME", description = "Lifetime: 1m to 15m (15m).")
     private Duration ttl = LONGEST;
 
-    @Parameters(index = "0", paramLabel = "THREAD", description = "The conversation whose sandbox it is.")
+    @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
     private String thread = "";
 
     TokenCommand(Terminal terminal) {

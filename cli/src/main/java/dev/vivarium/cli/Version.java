@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.IVersionProvider;
 
-/// The version that the build wrote into the jar.
+/// Version from the build. Stateless.
 final class Version {
     private Version() {}
 
@@ -21,7 +21,7 @@ final class Version {
         }
     }
 
-    /// For `--version` behind other options; alone, it is answered before picocli is loaded.
+    /// Serves `--version` after other options. Alone, `--version` is handled before picocli is loaded.
     static final class Provider implements IVersionProvider {
         @Override
         public String[] getVersion() {

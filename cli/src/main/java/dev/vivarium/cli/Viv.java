@@ -6,20 +6,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// The command above all others.
+/// Root command.
 @Command(
         name = "viv",
-        description = "Sandboxes for AI agents, and for the people who work in them too.",
+        description = "Sandboxes for AI agents and their users.",
         synopsisSubcommandLabel = "COMMAND",
         versionProvider = Version.Provider.class,
         footer = {
             "",
             "viv serve starts a server, viv image prepares root file systems, viv demo shows a run.",
             "",
-            "Returns 0 if all is well, 1 for a failure, 2 for wrong use, 3 not found,",
-            "4 no or wrong key, 5 not allowed, 6 conflict or wrong state, 8 server",
-            "unreachable, 9 no room, 124 too slow, 125 viv itself failed in exec,",
-            "130 interrupted; exec and shell otherwise return the command's own."
+            "Returns 0 on success, 1 on failure, 2 for invalid arguments, 3 not found,",
+            "4 no or invalid key, 5 permission denied, 6 conflict or wrong state, 8 server",
+            "unreachable, 9 resource exhausted, 124 timeout, 125 viv failed in exec,",
+            "130 interrupted; exec and shell otherwise return the code of the command."
         })
 final class Viv implements Runnable {
     @Option(
@@ -42,6 +42,6 @@ final class Viv implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "say what to do");
+        throw new ParameterException(spec.commandLine(), "a command is missing");
     }
 }

@@ -1,4 +1,4 @@
-/// `viv`, the command line: one file per command, and nothing that the SDK cannot do.
+/// Command line `viv`: one file per command, on the SDK only.
 @NullMarked
 package dev.vivarium.cli;
 

@@ -86,7 +86,7 @@ class RunCommandsTest {
 
         assertThat(ann.viv("say", sandbox, "hello")).isZero();
         assertThat(ann.out()).startsWith("msg");
-        assertThat(ann.err()).contains("no agent listens in " + sandbox);
+        assertThat(ann.err()).contains("no agent runs in " + sandbox);
         assertThat(ann.viv("say", sandbox, "hello", "--json")).isZero();
         assertThat(ann.out()).contains("\"listening\":false");
         assertThat(ann.err()).isEmpty();
@@ -137,7 +137,8 @@ class RunCommandsTest {
         assertThat(ann.out()).contains("asks     Which?", "answer   ours: it is newer");
         assertThat(ann.viv("review", sandbox, "approve")).isNotZero();
         assertThat(ann.err())
-                .matches("viv: no question of " + sandbox + " waits: the last, rev[a-z0-9]+, is answered with ours\n");
+                .matches("viv: no review of " + sandbox
+                        + " is pending: the last, rev[a-z0-9]+, is answered with ours\n");
         assertThat(ann.viv("review", sandbox, "--json")).isZero();
         assertThat(ann.out().lines()).singleElement().asString().contains("\"decision\":\"ours\"");
     }
@@ -170,7 +171,8 @@ class RunCommandsTest {
         String sandbox = server.api().session();
 
         assertThat(ann.viv("review", sandbox, "approve")).isEqualTo(ExitCode.CONFLICT);
-        assertThat(ann.err()).isEqualTo("viv: no question of " + sandbox + " waits: it has asked nothing yet\n");
+        assertThat(ann.err())
+                .isEqualTo("viv: no review of " + sandbox + " is pending: the agent has requested no review\n");
     }
 
     private int run(String script) {

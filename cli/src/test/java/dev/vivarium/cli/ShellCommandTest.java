@@ -158,7 +158,7 @@ class ShellCommandTest {
             server.api().post("/threads/" + thread + "/members", "{\"user_id\":\"ben\",\"scopes\":[\"shell:ro\"]}");
             try (Pty ben = vivAs(keyOf("ben"), "shell", thread)) {
                 ben.await("seen-42");
-                ben.await("you may only watch");
+                ben.await("you have read access");
                 ben.type("echo forged-$((1 + 1))\r");
                 typist.type("echo later-$((1 + 1))\r");
                 ben.await("later-2");

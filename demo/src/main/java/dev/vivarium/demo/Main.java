@@ -17,9 +17,9 @@ public final class Main {
     private static final int MISUSED = 2;
     private static final List<String> NEXT = List.of(
             "",
-            "That was a server, a sandbox and an agent of their own; all of it is gone again. With a real model:",
-            "  viv image build worker              fetches the agents' SDKs, once",
-            "  ANTHROPIC_API_KEY=… viv serve       the key stays with the server; no sandbox sees it",
+            "The demo has removed its server, its sandbox and its agent. With a real model:",
+            "  viv image build worker              download the agent SDKs, once",
+            "  ANTHROPIC_API_KEY=… viv serve       the key does not enter a sandbox",
             "  viv run \"Make the tests pass\" --budget 2");
 
     private Main() {}
@@ -30,10 +30,9 @@ public final class Main {
 
     static int run(List<String> arguments, Map<String, String> env, PrintStream out) throws IOException {
         if (!List.of(List.of("demo"), List.of("demo", "--plain")).contains(arguments)) {
-            out.println(
-                    "usage: viv demo [--plain]\n"
-                            + "Shows a whole run of an agent, with a model that plays a script: no key, no network, nothing left\n"
-                            + "behind. Claude, if the image worker is there; a small agent of its own otherwise, or with --plain.");
+            out.println("usage: viv demo [--plain]\n"
+                    + "Shows a complete run of an agent with a scripted model, without a key or a network. The agent is Claude\n"
+                    + "if the home has the image worker. Otherwise, or with --plain, it is a small Python program.");
             return arguments.contains("--help") || arguments.contains("-h") ? 0 : MISUSED;
         }
         // The demo does not show the server's log.
@@ -42,10 +41,10 @@ public final class Main {
                 arguments.contains("--plain") || !DemoServer.isRoot() ? Optional.empty() : Demo.image(home(env));
         out.println(
                 image.isPresent()
-                        ? "Claude's own SDK and program, and a model that plays a script. No key, no network."
-                        : "A small agent in Python, and a model that plays a script. No key, no network.");
+                        ? "Claude with a scripted model. No key, no network."
+                        : "A small Python agent with a scripted model. No key, no network.");
         if (!DemoServer.isRoot()) {
-            out.println("Not as root, so the sandbox is a plain process here, and isolates nothing.");
+            out.println("Without root, the sandbox is a plain process without isolation.");
         }
         out.println();
         return play(image, env, out);

@@ -8,13 +8,15 @@ public sealed interface AccessFailure extends Failure
                 AccessFailure.TooManyRevocations,
                 AccessFailure.NoSuchKey,
                 AccessFailure.WrongOrigin {
+    /// The server holds the maximum number of opaque tokens.
     record TooManyTokens() implements AccessFailure {
         @Override
         public String sentence() {
-            return "there are too many tokens; use those there are, or retry in a minute";
+            return "the server has the maximum number of tokens; use an existing token, or retry in a minute";
         }
     }
 
+    /// The sandbox has the maximum number of revoked tokens.
     record TooManyRevocations() implements AccessFailure {
         @Override
         public String sentence() {
@@ -22,10 +24,11 @@ public sealed interface AccessFailure extends Failure
         }
     }
 
+    /// No API key has that id.
     record NoSuchKey(String id) implements AccessFailure {
         @Override
         public String sentence() {
-            return "there is no key of that name";
+            return "there is no key with that id";
         }
     }
 
@@ -33,7 +36,7 @@ public sealed interface AccessFailure extends Failure
     record WrongOrigin() implements AccessFailure {
         @Override
         public String sentence() {
-            return "with a cookie, only pages of this server itself may ask for that";
+            return "only pages of this server may send this request with a cookie";
         }
     }
 }

@@ -9,6 +9,7 @@ public sealed interface CommandFailure extends Failure
                 Failure.ProcessEnded,
                 Failure.TooManyCommands,
                 CommandFailure.NoSuchShell {
+    /// The sandbox has no shell with that id.
     record NoSuchShell(String why) implements CommandFailure {
         @Override
         public String sentence() {

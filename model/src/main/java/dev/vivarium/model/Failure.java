@@ -63,6 +63,7 @@ public sealed interface Failure
         }
     }
 
+    /// A field of the request is missing, unknown or invalid. `rule` is what it must satisfy.
     record InvalidRequest(String field, String rule) implements RequestFailure {
         @Override
         public String sentence() {
@@ -70,6 +71,7 @@ public sealed interface Failure
         }
     }
 
+    /// The request has no key or token, or the server does not accept it.
     record NotAuthenticated(String why) implements AccessFailure {
         @Override
         public String sentence() {
@@ -77,6 +79,7 @@ public sealed interface Failure
         }
     }
 
+    /// The key or token does not permit the request.
     record NotAllowed(String why) implements AccessFailure {
         @Override
         public String sentence() {
@@ -136,13 +139,15 @@ public sealed interface Failure
         }
     }
 
+    /// The thread has the maximum number of snapshots.
     record TooManySnapshots(ThreadId thread, int limit) implements SandboxFailure {
         @Override
         public String sentence() {
-            return "thread " + thread + " has " + limit + " snapshots, which is the most; delete some";
+            return "thread " + thread + " has " + limit + " snapshots, the maximum; delete one first";
         }
     }
 
+    /// The command policy refused the command.
     record PolicyRefused(String command, String why, Optional<String> forbiddenPattern) implements CommandFailure {
         @Override
         public String sentence() {
@@ -158,6 +163,7 @@ public sealed interface Failure
         }
     }
 
+    /// The sandbox has the maximum number of processes.
     record ProcessLimitReached(SandboxId id) implements CommandFailure {
         @Override
         public String sentence() {
@@ -165,13 +171,15 @@ public sealed interface Failure
         }
     }
 
+    /// The sandbox has no process with that id.
     record NoSuchProcess(String id) implements CommandFailure {
         @Override
         public String sentence() {
-            return "there is no process '" + id + "'; list those that are known";
+            return "there is no process '" + id + "'; list the processes of the sandbox";
         }
     }
 
+    /// The process has exited, so the call cannot reach it.
     record ProcessEnded(String id) implements CommandFailure {
         @Override
         public String sentence() {
@@ -179,6 +187,7 @@ public sealed interface Failure
         }
     }
 
+    /// The workspace has no such file.
     record NoSuchFile(String path) implements FileFailure {
         @Override
         public String sentence() {
@@ -194,11 +203,11 @@ public sealed interface Failure
         }
     }
 
-    /// The precondition of the request does not hold. `current` is the hash of the file, if it exists.
+    /// The precondition of the request does not hold. The hash is that of the file, if the file exists.
     record PreconditionFailed(String path, Optional<String> current) implements FileFailure {
         @Override
         public String sentence() {
-            return "'" + path + "' is not as the request says it must be"
+            return "'" + path + "' does not match the precondition of the request"
                     + current.map(hash -> "; its ETag is \"" + hash + "\"").orElse("")
                     + "; read it again before you change it";
         }
@@ -208,7 +217,7 @@ public sealed interface Failure
     record FileChanging(String path) implements FileFailure {
         @Override
         public String sentence() {
-            return "'" + path + "' is being written to; try again when it holds still";
+            return "'" + path + "' changed during each attempt to read it; retry when no process writes to it";
         }
     }
 
@@ -221,6 +230,7 @@ public sealed interface Failure
         }
     }
 
+    /// The target exists, and the request does not replace it.
     record FileExists(String path) implements FileFailure {
         @Override
         public String sentence() {
@@ -236,7 +246,8 @@ public sealed interface Failure
         }
     }
 
-    /// `actualBytes` is the announced size, or the number of bytes received before the refusal.
+    /// The file is larger than an upload may be. The actual size is the announced size, or the number of bytes
+    /// received before the refusal.
     record FileTooLarge(long maxBytes, long actualBytes) implements FileFailure {
         @Override
         public String sentence() {
@@ -244,6 +255,7 @@ public sealed interface Failure
         }
     }
 
+    /// The workspace has the maximum number of files.
     record TooManyFiles(long maxFiles, long currentFiles) implements FileFailure {
         @Override
         public String sentence() {
@@ -251,6 +263,7 @@ public sealed interface Failure
         }
     }
 
+    /// The upload would exceed the maximum size of the workspace.
     record WorkspaceFull(long maxBytes, long currentBytes, long fileBytes) implements FileFailure {
         @Override
         public String sentence() {
@@ -274,6 +287,7 @@ public sealed interface Failure
         }
     }
 
+    /// The request body is larger than the route accepts.
     record BodyTooLarge(long maxBytes) implements RequestFailure {
         @Override
         public String sentence() {
@@ -294,7 +308,7 @@ public sealed interface Failure
     record BadAnswer(String target, String why) implements PortFailure {
         @Override
         public String sentence() {
-            return "what listens on " + target + " in the sandbox did not answer properly: " + why;
+            return "the program on " + target + " of the sandbox sent an invalid response: " + why;
         }
     }
 
@@ -302,10 +316,11 @@ public sealed interface Failure
     record AnswerTimedOut(String target, Duration patience) implements PortFailure {
         @Override
         public String sentence() {
-            return "what listens on " + target + " in the sandbox sent nothing for " + patience.toSeconds() + " s";
+            return "the program on " + target + " of the sandbox sent nothing for " + patience.toSeconds() + " s";
         }
     }
 
+    /// This server does not support the feature, for example because of its isolation provider.
     record Unsupported(String feature, String why) implements RequestFailure {
         @Override
         public String sentence() {
@@ -313,6 +328,7 @@ public sealed interface Failure
         }
     }
 
+    /// The server runs the maximum number of sandboxes.
     record AtCapacity(int limit, Duration retryAfter) implements SandboxFailure, OfCapacity {
         @Override
         public String sentence() {
@@ -321,7 +337,7 @@ public sealed interface Failure
         }
     }
 
-    /// The buffers for requests in progress are full. `limitBytes` is the share of one caller.
+    /// The buffers for requests in progress are full. The limit is the share of one caller.
     record TooMuchInFlight(long limitBytes, Duration retryAfter) implements ServerFailure, OfCapacity {
         @Override
         public String sentence() {
@@ -330,6 +346,7 @@ public sealed interface Failure
         }
     }
 
+    /// The sandbox runs the maximum number of commands.
     record TooManyCommands(SandboxId id, int limit) implements CommandFailure, OfCapacity {
         @Override
         public String sentence() {
@@ -337,13 +354,15 @@ public sealed interface Failure
         }
     }
 
+    /// The server is shutting down.
     record ShuttingDown() implements ServerFailure, OfCapacity {
         @Override
         public String sentence() {
-            return "the server is stopping; retry in a moment";
+            return "the server is shutting down; retry after it has restarted";
         }
     }
 
+    /// The guest does not respond or its connection is lost.
     record GuestUnreachable(SandboxId id, String why) implements SandboxFailure, OfPlatform {
         @Override
         public String sentence() {
@@ -359,6 +378,7 @@ public sealed interface Failure
         }
     }
 
+    /// The database refused a query or did not respond.
     record StoreFailed(String why) implements ServerFailure, OfPlatform {
         @Override
         public String sentence() {
@@ -375,10 +395,11 @@ public sealed interface Failure
         }
     }
 
+    /// An unexpected exception. The log has it under the request id.
     record Internal(String requestId) implements ServerFailure, OfPlatform {
         @Override
         public String sentence() {
-            return "something went wrong on our side; the log has it under request " + requestId;
+            return "the server failed; its log has the reason under request " + requestId;
         }
     }
 

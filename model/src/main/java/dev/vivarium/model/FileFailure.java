@@ -20,7 +20,7 @@ public sealed interface FileFailure extends Failure
         @Override
         public String sentence() {
             return path + " has " + size + " bytes, of at most " + limit
-                    + " that are shown; its bytes are at /sandboxes/" + id + "/files/" + path;
+                    + " for this route; read its bytes at /sandboxes/" + id + "/files/" + path;
         }
     }
 
@@ -28,15 +28,16 @@ public sealed interface FileFailure extends Failure
     record VersionNotKept(String path, long seq) implements FileFailure {
         @Override
         public String sentence() {
-            return "what " + path + " held after event " + seq
-                    + " was not kept: only texts of at most 64 KB are, and not for ever";
+            return "the server does not keep the content of " + path + " after event " + seq
+                    + "; it keeps recent texts of at most 64 KB";
         }
     }
 
+    /// The requested range contains no byte of the file.
     record RangeNotSatisfiable(long size) implements FileFailure {
         @Override
         public String sentence() {
-            return "the file has " + size + " bytes and nothing of it is in that range";
+            return "the file has " + size + " bytes, none of them in that range";
         }
     }
 }

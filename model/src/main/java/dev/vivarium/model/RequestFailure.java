@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.time.Duration;
 
-/// Failures of a request as such, whatever it addresses.
+/// Failures of any request, independent of its route.
 public sealed interface RequestFailure extends Failure
         permits Failure.InvalidRequest,
                 Failure.BodyTooLarge,
@@ -16,6 +16,7 @@ public sealed interface RequestFailure extends Failure
                 RequestFailure.RateLimited,
                 RequestFailure.BadHttp,
                 RequestFailure.ClientGone {
+    /// No route has that path.
     record NoSuchRoute(String why) implements RequestFailure {
         @Override
         public String sentence() {
@@ -23,6 +24,7 @@ public sealed interface RequestFailure extends Failure
         }
     }
 
+    /// The route exists, but not with that method. `Allow` lists the methods.
     record MethodNotAllowed(String why) implements RequestFailure {
         @Override
         public String sentence() {
@@ -30,6 +32,7 @@ public sealed interface RequestFailure extends Failure
         }
     }
 
+    /// The route does not accept the media type of the body.
     record UnsupportedMediaType(String why) implements RequestFailure {
         @Override
         public String sentence() {
@@ -37,6 +40,7 @@ public sealed interface RequestFailure extends Failure
         }
     }
 
+    /// The route accepts only WebSocket connections.
     record UpgradeRequired() implements RequestFailure {
         @Override
         public String sentence() {

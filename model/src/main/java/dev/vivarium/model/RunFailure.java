@@ -8,8 +8,8 @@ public sealed interface RunFailure extends Failure {
     record NoSuchRun(SandboxId id) implements RunFailure {
         @Override
         public String sentence() {
-            return "resume_from: no run of yours was in sandbox '" + id
-                    + "'; GET /api/v1/sandboxes?runs=only&ended=true lists those that were (viv runs)";
+            return "resume_from: you have no run in sandbox '" + id
+                    + "'; GET /api/v1/sandboxes?runs=only&ended=true lists your runs (viv runs)";
         }
     }
 
@@ -17,7 +17,7 @@ public sealed interface RunFailure extends Failure {
     record NoRun(SandboxId id, Optional<TaskId> task) implements RunFailure {
         @Override
         public String sentence() {
-            return task.map(t -> "nobody works at task " + t + " in sandbox " + id + " any more: that run is over")
+            return task.map(t -> "the run on task " + t + " in sandbox " + id + " has ended")
                     .orElse("no agent runs in sandbox " + id);
         }
     }
@@ -30,11 +30,11 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The run has no stored transcript that a new run could resume.
     record NoTranscript(SandboxId id) implements RunFailure {
         @Override
         public String sentence() {
-            return "there is no conversation of the agent of sandbox " + id
-                    + " to go on with: it left none, or it was removed since; start without resume_from";
+            return "the run in sandbox " + id + " has no stored transcript; start the new run without resume_from";
         }
     }
 
@@ -46,14 +46,16 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The maximum number of messages is waiting for the agent.
     record TooManyMessages(SandboxId id, int waiting) implements RunFailure {
         @Override
         public String sentence() {
-            return "the agent of sandbox " + id + " has not heard " + waiting
-                    + " messages yet: say this again when it has heard some";
+            return "the agent of sandbox " + id + " has not read " + waiting
+                    + " messages yet; send this one again after it has read some";
         }
     }
 
+    /// The caller has no task with that id.
     record NoSuchTask(String id) implements RunFailure {
         @Override
         public String sentence() {
@@ -65,7 +67,7 @@ public sealed interface RunFailure extends Failure {
     record NoTask() implements RunFailure {
         @Override
         public String sentence() {
-            return "there is no task for this sandbox any more";
+            return "this sandbox has no task";
         }
     }
 
@@ -73,10 +75,11 @@ public sealed interface RunFailure extends Failure {
     record TaskOver(SandboxId id, TaskId task, String state) implements RunFailure {
         @Override
         public String sentence() {
-            return "task " + task + " is " + state + ": the run in sandbox " + id + " that worked at it is over";
+            return "task " + task + " is " + state + ": its run in sandbox " + id + " has ended";
         }
     }
 
+    /// The caller has no review with that id.
     record NoSuchReview(String id) implements RunFailure {
         @Override
         public String sentence() {
@@ -84,13 +87,15 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The run has the maximum number of pending reviews.
     record TooManyReviews(int limit) implements RunFailure {
         @Override
         public String sentence() {
-            return "this run waits for " + limit + " answers already";
+            return "this run has " + limit + " pending reviews, the maximum";
         }
     }
 
+    /// The review has been answered or has expired.
     record ReviewAnswered(ReviewId id, Review.Status status) implements RunFailure {
         @Override
         public String sentence() {

@@ -14,10 +14,11 @@ public sealed interface SandboxFailure extends Failure
                 Failure.DiskFull,
                 Failure.GuestUnreachable,
                 SandboxFailure.NoSuchMember {
+    /// The user is not a member of the thread.
     record NoSuchMember(UserId user) implements SandboxFailure {
         @Override
         public String sentence() {
-            return "nobody of that name was invited";
+            return "that user is not a member of the thread";
         }
     }
 }

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/// How a download becomes a file: beside its target first, in its place when it is whole.
+/// Atomic downloads: writes to a temporary file beside the target and renames it. Stateless.
 final class Downloads {
     private Downloads() {}
 

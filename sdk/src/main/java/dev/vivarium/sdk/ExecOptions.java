@@ -5,13 +5,13 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/// What bounds a command and what it finds around it. Immutable.
+/// Limits and environment of a command. Immutable.
 ///
-/// @param timeout     after this long the command and all it started are killed; its exit code is 124
-/// @param idleTimeout the same, when it has written nothing for this long
-/// @param directory   where it runs, relative to the workspace; empty for the workspace itself
-/// @param env         variables on top of the sandbox's own
-/// @param onExpiry    what happens when the sandbox is found to be gone before the command starts
+/// @param timeout     kills the command and its descendants after this time; the exit code is 124
+/// @param idleTimeout the same after this time without output
+/// @param directory   working directory, relative to the workspace; empty for the workspace
+/// @param env         variables in addition to those of the sandbox
+/// @param onExpiry    behaviour if the sandbox expired before the command starts
 public record ExecOptions(
         Duration timeout,
         Optional<Duration> idleTimeout,
@@ -22,11 +22,11 @@ public record ExecOptions(
     public static final ExecOptions STANDARD =
             new ExecOptions(Duration.ofSeconds(30), Optional.empty(), "", Map.of(), OnExpiry.RECREATE);
 
-    /// What to do when the sandbox expired before the command could start.
+    /// Behaviour if the sandbox expired before the command starts.
     public enum OnExpiry {
-        /// Make a new sandbox, with an empty workspace, and start the command there; once.
+        /// Create a new sandbox with an empty workspace and start the command there, once.
         RECREATE,
-        /// Say so with `NoSuchSandbox`.
+        /// Fail with `NoSuchSandbox`.
         FAIL
     }
 

@@ -27,12 +27,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/// One thread's sandbox in the hands of a program. It holds nothing that must be closed: the sandbox lives on the
-/// server's side until it is idle for too long, or until [#end]. Thread-safe.
+/// Handle of the sandbox of a thread. It holds no resource. The sandbox exists on the server until it is idle for too
+/// long or until [#end]. Thread-safe.
 ///
-/// When the sandbox has expired, the next command, upload or listing makes a new one and goes on there, once. The files
-/// of the old one are gone then; [#onRecreated] and [#recreations] say so. Reading a file does not: no new sandbox can
-/// have it.
+/// If the sandbox has expired, the next command, upload or listing creates a new one and continues there, once. The new
+/// sandbox has no files; [#onRecreated] and [#recreations] report it. Reading a file creates no sandbox.
 public final class Sandbox {
     private final Engine engine;
     private final CommandPolicy policy;
@@ -57,7 +56,7 @@ public final class Sandbox {
         return request.thread();
     }
 
-    /// The session as it was when it was opened, or last made anew.
+    /// Returns the session when it was opened or last recreated.
     public Session session() {
         return session.get();
     }
@@ -71,14 +70,14 @@ public final class Sandbox {
         return execute(script, ExecOptions.STANDARD.withTimeout(timeout));
     }
 
-    /// Runs `bash -c script` to its end. Any exit code, and a time limit, is a result; a `SandboxException` says
-    /// that there is none.
+    /// Runs `bash -c script` to its end. Any exit code and a timeout are results. Throws `SandboxException` if
+    /// there is no result.
     public ExecResult execute(String script, ExecOptions options) {
         Command command = checked(script, options);
         return inLiveSandbox(options.onExpiry(), id -> engine.execute(id, command));
     }
 
-    /// Starts a shell command, for at most thirty seconds, whose output is wanted while it comes.
+    /// Starts a shell command with a timeout of thirty seconds and streams its output.
     public Run start(String script) {
         return start(script, ExecOptions.STANDARD);
     }
@@ -89,17 +88,17 @@ public final class Sandbox {
         return inLiveSandbox(options.onExpiry(), id -> engine.start(id, command));
     }
 
-    /// Uploads a file under its own name.
+    /// Uploads a file with the same name.
     public FileEntry upload(Path file) {
         return upload(file, String.valueOf(file.getFileName()));
     }
 
-    /// Uploads a file; `name` is relative to the workspace and may name directories, which are made.
+    /// Uploads a file. `name` is relative to the workspace; missing directories are created.
     public FileEntry upload(Path file, String name) {
         return inLiveSandbox(OnExpiry.RECREATE, id -> engine.upload(id, name, new Content.OfFile(file)));
     }
 
-    /// Uploads what the stream holds, to its end, and leaves it to the caller to close.
+    /// Uploads a stream to its end. The caller closes it.
     public FileEntry upload(String name, InputStream bytes) {
         // A stream cannot be sent twice, so an expired sandbox has to be noticed before it is touched.
         Session expected = session();
@@ -112,35 +111,34 @@ public final class Sandbox {
         return engine.upload(id(), name, new Content.OfStream(bytes));
     }
 
-    /// Downloads a file to `target`, or into it under its own name if it is a directory. The target is replaced
-    /// when the last byte has come, and untouched before. Returns the path of the file.
+    /// Downloads a file to `target`, or into it with the same name if it is a directory. Replaces the target
+    /// atomically. Returns the path of the file.
     public Path download(String name, Path target) {
         return Downloads.save(engine.read(id(), name), name, target);
     }
 
-    /// The bytes of a file, as they come. The caller closes the stream.
+    /// Opens a file. The caller closes the stream.
     public InputStream open(String name) {
         return engine.read(id(), name);
     }
 
-    /// Every file of the workspace, newest first.
+    /// Lists all files of the workspace, newest first.
     public Listing list() {
         return inLiveSandbox(OnExpiry.RECREATE, engine::list);
     }
 
-    /// Ends the sandbox with all its files. This handle makes no new one after it; `client.sandbox` does.
-    /// Idempotent.
+    /// Ends the sandbox and deletes its files. This handle does not recreate it. Idempotent.
     public void end() {
         ended = true;
         engine.end(id());
     }
 
-    /// How often this handle found its sandbox expired and made a new one.
+    /// Returns how often this handle has recreated its expired sandbox.
     public int recreations() {
         return recreations.get();
     }
 
-    /// Tells the listener each time, on the worker that noticed and before its call goes on.
+    /// Registers a listener that is called on the thread that recreated the sandbox, before its call continues.
     public void onRecreated(Consumer<Recreated> listener) {
         listeners.add(listener);
     }
@@ -150,8 +148,8 @@ public final class Sandbox {
                 .filter(name -> !policy.allowsVariable(name))
                 .findFirst()
                 .ifPresent(name -> {
-                    throw new SandboxException(new Failure.InvalidRequest(
-                            "env." + name, "is reserved while a list says which commands may run"));
+                    throw new SandboxException(
+                            new Failure.InvalidRequest("env." + name, "is reserved with a list of allowed commands"));
                 });
         return switch (policy.check(script)) {
             case Verdict.Allowed _ -> options.shell(script);
@@ -160,8 +158,7 @@ public final class Sandbox {
         };
     }
 
-    /// `NoSuchSandbox` is the only failure that promises that nothing was started, hence the only one to
-    /// try again on.
+    /// Retries only after `NoSuchSandbox`, the only failure that guarantees that the server started nothing.
     private <T> T inLiveSandbox(OnExpiry onExpiry, Function<SandboxId, T> call) {
         Session expected = session();
         try {
@@ -174,9 +171,7 @@ public final class Sandbox {
         }
     }
 
-    /// Workers that notice at the same time all ask; the server gives them one sandbox, and the first to
-    /// say so here
-    /// tells the listeners.
+    /// Concurrent threads all request a sandbox and get the same one; the first notifies the listeners.
     private Session recreate(Session lost, Failure.NoSuchSandbox why) {
         Session now = engine.open(request);
         if (session.compareAndSet(lost, now)) {

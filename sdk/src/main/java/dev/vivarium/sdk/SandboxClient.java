@@ -16,7 +16,7 @@ import java.net.URI;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
-/// Sandboxes for programs: one API, whether they run on a server or in this process. Thread-safe.
+/// Client for sandboxes on a server or in this process, with one API. Thread-safe.
 ///
 /// ```
 /// try (var client = SandboxClient.remote(URI.create("http://127.0.0.1:8000"), key)) {
@@ -25,9 +25,8 @@ import java.util.ServiceLoader;
 /// }
 /// ```
 ///
-/// What fails on purpose is a `SandboxException` with a `Failure`. A worker that is interrupted gets a
-/// `CancellationException` and keeps its interrupt flag. To be sure that the command itself ends too, start it and
-/// close the run: a server notices that nobody waits for an `execute` only at the command's end or time limit.
+/// Expected failures are a `SandboxException` with a `Failure`. An interrupted thread gets a `CancellationException`
+/// and keeps its interrupt flag. The server then kills the command of the call.
 public final class SandboxClient implements AutoCloseable {
     private final Engine engine;
     private final CommandPolicy policy;
@@ -37,7 +36,7 @@ public final class SandboxClient implements AutoCloseable {
         this.policy = policy;
     }
 
-    /// The sandboxes of a server.
+    /// Returns a client of a server.
     public static SandboxClient remote(URI server, String apiKey) {
         return remote(RemoteConfig.of(server, apiKey));
     }
@@ -46,12 +45,13 @@ public final class SandboxClient implements AutoCloseable {
         return new SandboxClient(new HttpEngine(config), CommandPolicy.of(CommandPolicy.Mode.OPEN));
     }
 
-    /// Sandboxes in this process, in containers: see [LocalConfig#standard].
+    /// Returns a client with isolated sandboxes in this process; see [LocalConfig#standard].
     public static SandboxClient local() {
         return local(LocalConfig.standard());
     }
 
-    /// Sandboxes in this process. The engine is in a module of its own, so that remote clients stay small.
+    /// Returns a client with sandboxes in this process. The engine is in a separate module, so that remote clients
+    /// stay small.
     public static SandboxClient local(LocalConfig config) {
         LocalMode mode = ServiceLoader.load(LocalMode.class, SandboxClient.class.getClassLoader())
                 .findFirst()
@@ -60,25 +60,24 @@ public final class SandboxClient implements AutoCloseable {
         return new SandboxClient(mode.open(config), CommandPolicy.of(CommandPolicy.Mode.OPEN));
     }
 
-    /// This client with a policy that is asked before a command is sent. A guard rail, not the boundary: see
+    /// Returns a client that checks a policy before it sends a command. The policy is not a security boundary; see
     /// [CommandPolicy]. Both clients share one engine; closing either closes it.
     public SandboxClient withPolicy(CommandPolicy wanted) {
         return new SandboxClient(engine, wanted);
     }
 
-    /// The thread's sandbox: the one it has, or a new one. Whether it is new, `session().isNew()` says.
+    /// Returns the sandbox of the thread, and creates it if necessary. `session().isNew()` reports which.
     public Sandbox sandbox(String user, String thread) {
         return sandbox(NewSandbox.of(new UserId(user), new ThreadId(thread)));
     }
 
-    /// The thread's sandbox with wishes, such as its own idle time-out, limits and environment. They hold
-    /// for a new one;
-    /// one that exists stays as it is.
+    /// Returns the sandbox of the thread, and creates it with these options if necessary. An existing sandbox does
+    /// not change.
     public Sandbox sandbox(NewSandbox request) {
         return new Sandbox(engine, policy, request, engine.open(request));
     }
 
-    /// The thread's sandbox if it has one that lives; nothing is created.
+    /// Returns the live sandbox of the thread, if any.
     public Optional<Sandbox> find(String thread) {
         return engine.find(new ThreadId(thread)).map(session -> {
             var request = NewSandbox.of(session.info().user(), session.thread());
@@ -91,8 +90,8 @@ public final class SandboxClient implements AutoCloseable {
         return engine.snapshots();
     }
 
-    /// Ends calls under way and releases connections. Sandboxes on a server live on, to be found again by their
-    /// threads; those of local mode end, unless its configuration keeps them. Idempotent.
+    /// Cancels calls in progress and releases connections. Sandboxes on a server continue. Those of local mode end,
+    /// unless the configuration keeps them. Idempotent.
     @Override
     public void close() {
         engine.close();

@@ -83,7 +83,7 @@ public final class SandboxConnection {
         Response second = attempt(method, path, headers, body);
         if (second.status() == UNAUTHORIZED) {
             second.close();
-            throw new SandboxException(new Failure.NotAuthenticated("the server refused a pass that it just gave"));
+            throw new SandboxException(new Failure.NotAuthenticated("the server refused a new token"));
         }
         return second;
     }

@@ -43,7 +43,7 @@ public final class Tokens {
                 token::refreshed);
     }
 
-    /// A token with fewer scopes for somebody else. It expires no later than `token`.
+    /// A token with fewer scopes, for another program. It expires no later than `token`.
     public SandboxToken narrow(String thread, SandboxToken token, List<String> scopes, Optional<Duration> lifetime) {
         return transport.post(
                 path(thread) + "/token",

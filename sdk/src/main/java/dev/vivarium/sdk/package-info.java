@@ -1,4 +1,4 @@
-/// The API for programs: a client, and a handle for each thread's sandbox.
+/// Java API: a client, and a handle for the sandbox of each thread.
 @NullMarked
 package dev.vivarium.sdk;
 

@@ -25,6 +25,6 @@ class SandboxClientTest {
     void keyWithALineBreakIsRejected() {
         assertThatThrownBy(() -> SandboxClient.remote(URI.create("http://127.0.0.1:1"), "e2b_x\nX-Evil: 1"))
                 .isInstanceOf(SandboxException.class)
-                .hasMessageContaining("must be one word");
+                .hasMessageContaining("must be printable characters");
     }
 }

@@ -296,7 +296,7 @@ class ModelGatewayTest {
                 .endsWith(" 403");
         String another = server.workerToken(sandbox, Audience.MODEL);
         assertThat(ask("messages", ask, "-H 'x-api-key: " + another + "' "))
-                .contains("that run is over")
+                .contains("has ended")
                 .endsWith(" 403");
         assertThat(api.with(token).post("/model/v1/messages", ask).status()).isEqualTo(403);
         assertThat(api.post("/model/v1/messages", ask).status()).isEqualTo(404);

@@ -94,7 +94,7 @@ class TranscriptsTest {
         assertThat(unknown.status()).isEqualTo(404);
         assertThat(unknown.json().string("detail")).startsWith("resume_from").contains("sbxaaaaaaaaaaaaaaaaaaaa");
         assertThat(resume(api, running.id()).status()).isEqualTo(409);
-        assertThat(resume(api, silent.id()).json().string("detail")).contains("there is no conversation");
+        assertThat(resume(api, silent.id()).json().string("detail")).contains("no stored transcript");
         var other = api.post(
                 AgentRun.SANDBOXES,
                 "{\"task\":{\"title\":\"x\"},\"runtime\":\"claude\",\"resume_from\":\"" + done.id() + "\"}");
@@ -115,7 +115,7 @@ class TranscriptsTest {
 
         var rejected = resume(server.api(), done.id());
         assertThat(rejected.status()).isEqualTo(409);
-        assertThat(rejected.json().string("detail")).contains("it was removed since");
+        assertThat(rejected.json().string("detail")).contains("no stored transcript");
     }
 
     private static Api.Answer resume(Api api, String sandbox) {

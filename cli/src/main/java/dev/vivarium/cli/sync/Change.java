@@ -3,20 +3,20 @@ package dev.vivarium.cli.sync;
 import java.util.Locale;
 import java.util.Optional;
 
-/// One step of a plan: what to do with one path, and the versions that the decision was made on. A side that has
-/// another version by then is not touched. Immutable.
+/// Step of a plan: an operation on one path, and the versions on which the decision is based. If a side has another
+/// version by then, the step does not change it. Immutable.
 public record Change(Kind kind, String path, Optional<Version> local, Optional<Version> remote) {
-    /// What is done.
+    /// Operation.
     public enum Kind {
         UPLOAD,
         DOWNLOAD,
         DELETE_REMOTE,
         DELETE_LOCAL,
-        /// Both sides already agree, and only the last common state does not know.
+        /// Both sides are equal; only the common state is updated.
         RECORD,
         /// Both sides changed, differently.
         CONFLICT,
-        /// A change that the chosen direction does not carry.
+        /// A change against the chosen direction, which is skipped.
         SKIP;
 
         @Override

@@ -20,25 +20,24 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/// This side: a directory. It follows no links, makes no files outside itself, and shows a new file only when its last
-/// byte is there. Confined to one worker.
+/// Local side of a synchronization. It follows no links, creates no files outside its root, and replaces files
+/// atomically. Confined to one thread.
 public final class Folder implements Side {
     private static final int TRIES = 3;
     private static final long SETTLED_MILLIS = 1000;
     private static final String STAGE = ".viv-sync-";
 
     private final Path root;
-    /// What was hashed, so that a file that did not change is not read again.
+    /// Cache of hashes, so that unchanged files are not read again.
     private final Map<String, Seen> seen = new HashMap<>();
 
-    /// @param root a directory that exists
+    /// @param root existing directory
     public Folder(Path root) {
         this.root = root;
     }
 
-    /// @param settled whether it had been left alone for a while when it was read; a clock is too coarse to tell
-    /// two
-    ///     writes apart that follow each other at once
+    /// @param settled whether the file was unchanged for a while when it was read; the clock is too coarse to
+    ///     distinguish two writes in direct succession
     private record Seen(long size, long modified, String key, boolean settled, Version version) {
         boolean isStill(BasicFileAttributes now, boolean executable) {
             return size == now.size()
@@ -98,13 +97,13 @@ public final class Folder implements Side {
         try {
             files.put(name, version(file, name));
         } catch (NoSuchFileException _) {
-            // Gone since; the next round sees it.
+            // Deleted meanwhile; the next round handles it.
         } catch (Changed _) {
-            skipped.put(name, "keeps changing; it is taken when it holds still");
+            skipped.put(name, "changes during each read; viv retries when no program writes to it");
         }
     }
 
-    /// What a file is, read at a moment when nobody wrote to it.
+    /// Returns the version of a file, read while no process wrote to it.
     private Version version(Path file, String name) throws IOException {
         for (int i = 0; i < TRIES; i++) {
             BasicFileAttributes before = attributes(file);
@@ -164,7 +163,7 @@ public final class Folder implements Side {
         prune(parent(target));
     }
 
-    /// Reports whether a file is there.
+    /// Reports whether the file exists.
     boolean has(String path) throws IOException {
         return Files.exists(inside(path), LinkOption.NOFOLLOW_LINKS);
     }
@@ -177,7 +176,7 @@ public final class Folder implements Side {
         }
     }
 
-    /// The path of a name that came from elsewhere. No part of it may be a link.
+    /// Returns the path of an untrusted name. No part of it may be a link.
     private Path inside(String path) throws IOException {
         Path file = root.resolve(path).normalize();
         if (Names.problem(path).isPresent() || !file.startsWith(root) || file.equals(root)) {
@@ -195,7 +194,7 @@ public final class Folder implements Side {
         Files.createDirectories(parent(target));
     }
 
-    /// Directories that nothing is left in go too, as on the other side.
+    /// Removes empty parent directories, as the remote side does.
     private void prune(Path directory) throws IOException {
         for (Path at = directory; !at.equals(root); at = parent(at)) {
             try (var entries = Files.newDirectoryStream(at)) {

@@ -4,7 +4,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/// SHA-256, the hash that the data plane gives files.
+/// SHA-256 hashes, as in the data plane. Stateless.
 final class Hashes {
     private Hashes() {}
 

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/// Which paths are left alone, on both sides, by the rules of gitignore: the last rule that matches decides, and what
-/// is below an ignored directory is ignored. Immutable.
+/// Ignored paths on both sides, by the rules of gitignore: the last matching rule decides, and everything below an
+/// ignored directory is ignored. Immutable.
 public final class Ignore {
-    /// What is never worth carrying: histories, caches, and things that belong to one machine.
+    /// Always ignored: histories, caches and machine-specific files.
     private static final List<String> ALWAYS =
             List.of(".git/", "node_modules/", ".venv/", "target/", "__pycache__/", ".DS_Store", ".viv/", ".viv-sync-*");
 
@@ -19,7 +19,7 @@ public final class Ignore {
 
     private record Rule(Pattern pattern, boolean negated, boolean directoriesOnly) {}
 
-    /// The rules of these lines, behind those that always hold.
+    /// Returns the rules of these lines after the built-in rules.
     public static Ignore of(List<String> lines) {
         var rules = new ArrayList<Rule>();
         ALWAYS.forEach(line -> add(rules, line));
@@ -42,7 +42,7 @@ public final class Ignore {
         rules.add(new Rule(Pattern.compile((anchored ? "" : "(?:.*/)?") + regex(text)), negated, directories));
     }
 
-    /// Reports whether the file, or a directory above it, is ignored.
+    /// Reports whether the file or one of its parent directories is ignored.
     public boolean covers(String path) {
         for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
             if (matches(path.substring(0, slash), true)) {
@@ -52,7 +52,7 @@ public final class Ignore {
         return matches(path, false);
     }
 
-    /// Reports whether nothing below the directory needs to be looked at.
+    /// Reports whether the whole directory is ignored.
     public boolean coversDirectory(String path) {
         return covers(path + "/");
     }

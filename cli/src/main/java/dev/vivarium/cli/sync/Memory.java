@@ -11,14 +11,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 import tools.jackson.core.JsonGenerator;
 
-/// What both sides last agreed on, and the conflicts that nobody has settled. Kept in a file between runs. Confined to
-/// one worker.
+/// Last common state of both sides and unresolved conflicts, stored in a file. Confined to one thread.
 public final class Memory {
     private final Path file;
     private final Map<String, Version> ancestor = new TreeMap<>();
     private final Map<String, Conflict> conflicts = new TreeMap<>();
 
-    /// A conflict: `copy` is the file beside, with what the other side had.
+    /// Conflict. `copy` is the local file with the remote content.
     public record Conflict(String copy, Version remote) {}
 
     private Memory(Path file) {
@@ -49,7 +48,7 @@ public final class Memory {
         version.ifPresentOrElse(v -> ancestor.put(path, v), () -> ancestor.remove(path));
     }
 
-    /// Written whole and then renamed, so that a crash leaves the old or the new.
+    /// Writes a new file and renames it, so that a crash leaves the old or the new content.
     public void save() throws IOException {
         Path directory = file.toAbsolutePath().getParent();
         if (directory == null) {

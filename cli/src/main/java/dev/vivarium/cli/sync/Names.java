@@ -11,16 +11,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/// Names that come from a sandbox, which anybody may have written: what would leave the directory, or fall on another
-/// file's name on some machine, is refused.
+/// Validation of untrusted names from a sandbox. Refuses names that leave the directory or collide with another file on
+/// some systems.
 public final class Names {
     private static final int MAX_SEGMENT = 255;
-    /// Names that mean a device somewhere.
+    /// Names of devices on some systems.
     private static final Set<String> RESERVED = Set.of("con", "prn", "aux", "nul");
 
     private Names() {}
 
-    /// Each refused path, and why.
+    /// Refused paths with the reason.
     public static Map<String, String> refused(Collection<String> paths) {
         var refused = new TreeMap<String, String>();
         var folded = new HashMap<String, List<String>>();
@@ -43,14 +43,14 @@ public final class Names {
             return Optional.of("is not a relative path");
         }
         if (path.chars().anyMatch(c -> Character.isISOControl(c) || c == '\\' || c == '\uFFFD')) {
-            return Optional.of("holds a character that names should not have");
+            return Optional.of("has a character that is not allowed in names");
         }
         for (String segment : path.split("/", -1)) {
             if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {
-                return Optional.of("leaves the directory or goes in circles");
+                return Optional.of("leaves the directory or has an empty part");
             }
             if (segment.length() > MAX_SEGMENT || RESERVED.contains(segment.toLowerCase(Locale.ROOT))) {
-                return Optional.of("has a part that not every system can name");
+                return Optional.of("has a part that some systems do not support");
             }
         }
         return Optional.empty();

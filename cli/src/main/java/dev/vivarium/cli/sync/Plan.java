@@ -7,36 +7,37 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/// Decides what to do with every path. Pure: it looks at nothing but its arguments.
+/// Decides the operation for every path. Pure function.
 ///
-/// | here | there | both ways |
+/// | local | remote | both directions |
 /// |---|---|---|
 /// | changed | same | upload |
 /// | same | changed | download |
 /// | changed | changed to the same | record |
 /// | changed | changed, differently | conflict |
-/// | deleted | same | delete there |
-/// | same | deleted | delete here |
-/// | deleted | changed | download: an edit beats a delete |
+/// | deleted | same | delete the remote file |
+/// | same | deleted | delete the local file |
+/// | deleted | changed | download |
 /// | changed | deleted | upload |
 /// | deleted | deleted | record |
 ///
-/// What is new counts as changed. One way, what would change the other side is skipped, and deletes need a word.
+/// A new file counts as changed. In one direction, changes against the direction are skipped, and deletes need an
+/// option.
 public record Plan(Direction direction, Deletes deletes, Prefer prefer) {
-    /// Which side may be changed.
+    /// Direction of changes.
     public enum Direction {
         PUSH,
         PULL,
         BOTH
     }
 
-    /// Whether a delete is carried over.
+    /// Whether deletes are transferred.
     public enum Deletes {
         CARRIED,
         LEFT
     }
 
-    /// Who wins when both changed.
+    /// Version that wins a conflict.
     public enum Prefer {
         NEITHER,
         LOCAL,

@@ -6,27 +6,27 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
-/// The other side of a synchronisation. What is written or deleted is so only if it is still as it was when the plan
-/// was made; [Changed] says that it is not.
+/// One side of a synchronization: a directory or a workspace. A write or delete succeeds only if the file still has
+/// the version of the plan; otherwise it throws [Changed].
 public interface Side {
-    /// Every file that is not ignored.
+    /// Lists all files that are not ignored.
     Scan scan(Ignore ignore) throws IOException;
 
-    /// The bytes of a file, and what they are.
+    /// Opens a file with its version.
     Content open(String path) throws IOException;
 
-    /// Replaces, or makes, a file. Returns what it is then.
+    /// Creates or replaces a file. Returns its version.
     Version write(String path, Path file, Version version, Optional<Version> expected) throws IOException;
 
     void delete(String path, Version expected) throws IOException;
 
-    /// What there is, and what is left alone for a reason.
+    /// Files, and skipped names with the reason.
     record Scan(Map<String, Version> files, Map<String, String> skipped) {}
 
-    /// The bytes as they come; whoever takes them closes them.
+    /// Content of a file. The caller closes it.
     record Content(InputStream bytes, boolean executable) {}
 
-    /// Somebody was faster. The next round sees what they did.
+    /// The file changed after the plan. The next round handles it.
     final class Changed extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -35,12 +35,12 @@ public interface Side {
         }
     }
 
-    /// This is another one than the plan was made for: what is missing there was never deleted.
+    /// The sandbox was replaced after the plan, so missing files were not deleted.
     final class Replaced extends IOException {
         private static final long serialVersionUID = 1L;
 
         public Replaced() {
-            super("the sandbox is another one than before");
+            super("the sandbox has been replaced");
         }
     }
 }

@@ -15,10 +15,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/// One directory and one other side, made alike in rounds. Confined to one worker.
+/// Synchronization of a directory with a remote side, in rounds. Confined to one thread.
 ///
-/// A conflict leaves both files where they are and puts the other side's bytes beside ours, as `name.remote-HASH.ext`.
-/// It is settled by removing that copy: what our file says then is what counts.
+/// A conflict keeps both files and stores the remote content beside the local file, as `name.remote-HASH.ext`. Removing
+/// that copy resolves the conflict in favour of the local file.
 public final class Sync {
     private static final int TRIES = 3;
     private static final int SHOWN_HASH = 8;
@@ -37,27 +37,27 @@ public final class Sync {
         this.plan = plan;
     }
 
-    /// What became of one path.
+    /// Outcome for one path.
     public sealed interface News {
         record Done(Change change) implements News {}
 
-        /// `copy` has the other side's bytes.
+        /// `copy` has the remote content.
         record Conflict(String path, String copy) implements News {}
 
         record Skipped(String path, String why) implements News {}
 
-        /// It should have been done, and could not be.
+        /// The operation failed.
         record Failed(String path, String why) implements News {}
     }
 
-    /// Whether anything is done.
+    /// Execution mode.
     public enum Mode {
         APPLY,
-        /// Only says what would be done.
+        /// Prints the plan without executing it.
         DRY
     }
 
-    /// One round. What cannot be done now is told and left for the next.
+    /// Runs one round. Reports what fails and leaves it for the next round.
     public void run(Mode mode, Consumer<News> told) throws IOException {
         settle();
         Side.Scan local = here.scan(ignore);
@@ -80,7 +80,7 @@ public final class Sync {
         }
     }
 
-    /// A conflict whose copy is gone was settled by a person.
+    /// Removes conflicts whose copy the user has deleted.
     private void settle() throws IOException {
         for (var entry : Map.copyOf(memory.conflicts()).entrySet()) {
             if (!here.has(entry.getValue().copy())) {
@@ -90,7 +90,7 @@ public final class Sync {
         }
     }
 
-    /// What could not be looked at on one side is not missing there, and copies beside conflicts stay here.
+    /// Excludes files that could not be read on one side, and copies of conflicts.
     private List<Change> changes(Side.Scan local, Side.Scan remote) {
         var open = new HashMap<>(memory.conflicts());
         var hidden = new TreeMap<String, String>(local.skipped());
@@ -121,11 +121,12 @@ public final class Sync {
                 return;
             } catch (Torn _) {
                 if (i == TRIES) {
-                    told.accept(new News.Skipped(change.path(), "keeps changing; it is taken when it holds still"));
+                    told.accept(new News.Skipped(
+                            change.path(), "changes during each read; viv retries when no program writes to it"));
                     return;
                 }
             } catch (Side.Changed _) {
-                told.accept(new News.Skipped(change.path(), "changed in the meantime; the next round looks again"));
+                told.accept(new News.Skipped(change.path(), "changed in the meantime; the next round handles it"));
                 return;
             } catch (IOException e) {
                 told.accept(new News.Failed(change.path(), String.valueOf(e.getMessage())));
@@ -140,7 +141,7 @@ public final class Sync {
         }
     }
 
-    /// A file that is refused does not hold up the others.
+    /// Continues after a failed file.
     private static boolean concernsOneFile(Failure failure) {
         return failure instanceof Failure.FileTooLarge
                 || failure instanceof Failure.TooManyFiles
@@ -183,7 +184,7 @@ public final class Sync {
         }
     }
 
-    /// Takes the bytes first and compares them with the plan: what was written to while it was read is read again.
+    /// Reads the content and compares it with the plan. Reads it again if it changed meanwhile.
     private Version carry(Change change, Side from, Side to, Optional<Version> version, Optional<Version> replaced)
             throws IOException {
         Path scratch = Files.createTempFile("viv-sync", "");
@@ -233,7 +234,7 @@ public final class Sync {
         return path.substring(0, end) + ".remote-" + hash.substring(0, SHOWN_HASH) + path.substring(end);
     }
 
-    /// What was read is not what was planned.
+    /// The content differs from the plan.
     private static final class Torn extends IOException {
         private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package dev.vivarium.cli.sync;
 
-/// What a file holds: two files with equal versions are the same. Immutable.
+/// Version of a file. Equal versions have equal content. Immutable.
 ///
-/// @param hash the SHA-256 of its bytes, in hexadecimal digits
+/// @param hash SHA-256 of the content, in hexadecimal digits
 public record Version(String hash, boolean executable) {}

@@ -76,7 +76,7 @@ public final class Workspace implements Side {
         Optional<String> hash =
                 known != null && known.isStill(entry) ? Optional.of(known.hash()) : files.sha256(entry.name());
         if (hash.isEmpty()) {
-            skipped.put(entry.name(), "went away, cannot be read or is larger than 1 GiB");
+            skipped.put(entry.name(), "was deleted, cannot be read or is larger than 1 GiB");
             return;
         }
         boolean settled = System.currentTimeMillis() - entry.modified().toEpochMilli() > SETTLED_MILLIS;

@@ -1,5 +1,5 @@
-/// Keeping a directory and a sandbox's workspace alike: what to do is decided by comparing both with their last common
-/// state, and nothing that anybody wrote is ever lost.
+/// Synchronization of a directory with a workspace, by comparison of both with their last common state. No user data is
+/// lost.
 @NullMarked
 package dev.vivarium.cli.sync;
 

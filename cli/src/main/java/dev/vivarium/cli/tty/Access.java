@@ -2,15 +2,15 @@ package dev.vivarium.cli.tty;
 
 import java.net.URI;
 
-/// How one gets into a shell. Used by one worker.
+/// Access to a shell. Confined to one thread.
 public interface Access {
-    /// The way in as it is now: the same as last time, or with the next token when that is due.
+    /// Returns the current address and token, refreshed if necessary.
     Entry entry();
 
-    /// Makes the next token another one, after one was refused.
+    /// Discards the token after a refusal.
     void renew();
 
-    /// Where the shell is, and what opens it.
+    /// Address and token of a shell.
     record Entry(URI address, String token) {
         @Override
         public String toString() {

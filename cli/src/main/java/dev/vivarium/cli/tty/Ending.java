@@ -2,10 +2,10 @@ package dev.vivarium.cli.tty;
 
 import java.util.Optional;
 
-/// How a visit to a shell ended. Immutable.
+/// End of a shell session. Immutable.
 public sealed interface Ending {
     record Exited(int code) implements Ending {}
 
-    /// The shell goes on without us.
+    /// The user detached; the shell continues.
     record Left(Optional<String> session) implements Ending {}
 }

@@ -2,8 +2,8 @@ package dev.vivarium.cli.tty;
 
 import java.io.ByteArrayOutputStream;
 
-/// Finds the keys that are for `viv` and not for the shell: as with ssh, `~` at the beginning of a line and a letter.
-/// Confined to the worker that reads the keyboard.
+/// Parser for escape sequences of `viv`: as with ssh, `~` at the beginning of a line, followed by a letter. Confined to
+/// the thread that reads the keyboard.
 public final class Escapes {
     private enum Place {
         LINE_START,
@@ -11,18 +11,18 @@ public final class Escapes {
         AFTER_TILDE
     }
 
-    /// What a person asked of `viv`.
+    /// Command to `viv`.
     public enum Order {
         NONE,
-        /// `~.`: the shell ends.
+        /// `~.`: ends the shell.
         QUIT,
-        /// `~d`: the shell goes on without us.
+        /// `~d`: detaches from the shell.
         DETACH,
         /// `~?`
         HELP
     }
 
-    /// What is left for the shell, and at most one order. Keys behind an order belong to nobody.
+    /// Input for the shell and at most one command. Input after a command is discarded.
     @SuppressWarnings("ArrayRecordComponent") // Read once by its receiver, compared by nobody.
     public record Keys(byte[] forShell, Order order) {}
 
@@ -64,7 +64,7 @@ public final class Escapes {
                 return Order.HELP;
             }
             case '~' -> {
-                // The second one is meant.
+                // The second tilde is input.
             }
             default -> shell.write('~');
         }

@@ -6,7 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.Consumer;
 
-/// Reader of the keyboard that separates text for the shell from orders for the client. Confined to one thread.
+/// Reads input and separates text for the shell from commands to `viv`. Joins the bytes of a split character. Runs on
+/// its own thread.
 final class Keyboard {
     private static final int PIECE = 4096;
 
@@ -19,7 +20,7 @@ final class Keyboard {
         this.escapes = escapes;
     }
 
-    /// Reads until the input ends or fails.
+    /// Reads until the end of the input or a failure.
     void run(Consumer<String> typed, Consumer<Order> ordered) {
         var piece = new byte[PIECE];
         try {
@@ -34,7 +35,7 @@ final class Keyboard {
                 }
             }
         } catch (IOException _) {
-            // The terminal is closed.
+            // The terminal is closed, which counts as the end of input.
         }
         ordered.accept(Order.DETACH);
     }

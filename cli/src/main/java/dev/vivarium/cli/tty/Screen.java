@@ -3,7 +3,7 @@ package dev.vivarium.cli.tty;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/// What a person sees: the shell's output, and now and then a line of ours at the bottom. Thread-safe.
+/// Screen with the output of the shell and messages of `viv`. Thread-safe.
 final class Screen {
     private static final String SAVE = "\u001b7";
     private static final String RESTORE = "\u001b8";
@@ -24,17 +24,17 @@ final class Screen {
         out.flush();
     }
 
-    /// A line of ours, where it disturbs least.
+    /// Shows a message in the last line.
     synchronized void status(String text) {
         show(SAVE + BOTTOM + REVERSE + " " + text + " " + PLAIN + TO_THE_END + RESTORE);
     }
 
-    /// Room for a screen that comes again as a whole.
+    /// Clears the screen before the shell sends it again.
     synchronized void clear() {
         show(PLAIN + CLEAR);
     }
 
-    /// The window's name, where it disturbs nobody. Nothing in it may end it.
+    /// Sets the title of the window. Removes control characters.
     synchronized void title(String text) {
         show("\u001b]0;" + text.replaceAll("\\p{Cntrl}", "?") + "\u0007");
     }
@@ -43,7 +43,7 @@ final class Screen {
         show("\u0007");
     }
 
-    /// Lines of ours between those of the shell.
+    /// Prints lines between those of the shell.
     synchronized void say(String... lines) {
         show("\r\n" + String.join("\r\n", lines) + "\r\n");
     }

@@ -19,10 +19,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/// A terminal in a sandbox's shell, until the shell or the person ends it. A connection that is lost is made again, to
-/// the same shell; what is typed meanwhile is dropped with a bell, never sent later to a screen that looks different.
+/// Terminal client of a shell in a sandbox. It reconnects to the same shell after a lost connection. It discards input
+/// while disconnected and rings the bell, because the user sees an old screen.
 ///
-/// Three workers meet here: the keyboard's and the socket's hand events to the one that runs it all and keeps the time.
+/// The threads of the keyboard and of the socket pass events to the main thread, which also measures time.
 public final class ShellClient {
     private static final Duration TICK = Duration.ofMillis(100);
     private static final Duration PING = Duration.ofSeconds(10);
@@ -37,7 +37,7 @@ public final class ShellClient {
     private static final int GONE = 4410;
     private static final int LAST_REFUSAL = 4499;
 
-    /// Codes of the protocol are those of HTTP and this.
+    /// Close codes are this number plus the HTTP status.
     private static final int OWN = 4000;
 
     private static final int ABNORMAL = 1006;
@@ -49,10 +49,10 @@ public final class ShellClient {
     private final TypeAhead ahead = new TypeAhead();
     private final BlockingQueue<Event> events = new ArrayBlockingQueue<>(32);
 
-    /// The connection, while somebody is inside.
+    /// Current connection, if joined.
     private volatile @Nullable Socket live;
 
-    /// Whether we may only watch, by our own wish or by the server's.
+    /// Whether the client only watches, on request or by its scope.
     private volatile boolean watching;
 
     private volatile Optional<String> session;
@@ -72,10 +72,10 @@ public final class ShellClient {
         this.watching = wishes.observe();
     }
 
-    /// What a person asked for.
+    /// Request of the user.
     ///
-    /// @param session a shell that is there already
-    /// @param command what to run instead of a shell
+    /// @param session existing shell
+    /// @param command program instead of a shell
     public record Wishes(boolean observe, boolean escapes, Optional<String> session, Optional<String> command) {}
 
     private sealed interface Event {
@@ -90,7 +90,7 @@ public final class ShellClient {
         record Refused(String code, String message) implements Event {}
     }
 
-    /// Runs until the end, on this worker. The terminal is the caller's to give back.
+    /// Runs until the end on the calling thread. The caller restores the terminal.
     public Ending run(InputStream keys) {
         var keyboard = new Keyboard(keys, new Escapes(wishes.escapes()));
         Thread.ofPlatform()
@@ -126,7 +126,7 @@ public final class ShellClient {
         }
     }
 
-    /// One connection, from its beginning to its end.
+    /// Runs one connection.
     private Event call(HttpClient client) {
         try {
             Access.Entry entry = access.entry();
@@ -147,7 +147,7 @@ public final class ShellClient {
         }
     }
 
-    /// A server that does not answer may do so later; what it refuses it refuses.
+    /// Reports whether a retry may help. A refusal is final.
     private static Event lost(SandboxException e) {
         if (e.failure().owner() == Failure.Owner.CALLER) {
             throw e;
@@ -155,8 +155,7 @@ public final class ShellClient {
         return new Event.Lost(ABNORMAL, e.failure().sentence());
     }
 
-    /// Throws what is final, renews a token that was refused, and waits a while for the rest. Reports whether the
-    /// person is still there.
+    /// Throws a final failure, refreshes a refused token, and otherwise waits. Reports whether to continue.
     private boolean isWorthAnotherTry(int code, String reason) {
         if (code == UNAUTHORIZED && !renewed && renew()) {
             return true;
@@ -169,7 +168,7 @@ public final class ShellClient {
         return pause(now) != Order.QUIT;
     }
 
-    /// Reports whether there is another token now.
+    /// Reports whether a new token is available.
     private boolean renew() {
         try {
             access.renew();
@@ -201,7 +200,7 @@ public final class ShellClient {
         out.writeNumberProperty("rows", size.rows());
     }
 
-    /// Stays until something ends it.
+    /// Handles events until the connection ends.
     private Event visit(Socket socket) {
         while (true) {
             Event event = next(TICK);
@@ -220,16 +219,16 @@ public final class ShellClient {
         }
     }
 
-    /// From here on keys go to the shell; first those that were pressed before there was one.
+    /// Forwards input from now on, starting with the input before the connection.
     private void settle(Socket socket) {
-        // Before the keys are taken: who finds that they no longer wait must find the shell.
+        // Set before the kept input is taken: a thread that finds no kept input must find the connection.
         live = socket;
         for (String keys = ahead.take(); !keys.isEmpty(); keys = ahead.take()) {
             type(socket, keys);
         }
     }
 
-    /// As when a modem hangs up: the shell may say goodbye, but not for long.
+    /// Sends SIGHUP and waits a limited time for the exit.
     private Event quit(Socket socket) {
         socket.send(out -> {
             out.writeStringProperty("type", "signal");
@@ -250,7 +249,7 @@ public final class ShellClient {
             socket.send(out -> out.writeStringProperty("type", "ping"));
         }
         if (socket.silence().compareTo(DEAD) > 0) {
-            socket.abort("nothing was heard for " + DEAD.toSeconds() + " s");
+            socket.abort("no data for " + DEAD.toSeconds() + " s");
         }
     }
 
@@ -265,7 +264,7 @@ public final class ShellClient {
         }
     }
 
-    /// Shows the next token before the present one ends. It may be another `viv` that got it.
+    /// Sends the next token before the current one expires. Another `viv` process may have refreshed it.
     private void tellToken(Socket socket) {
         if (System.nanoTime() - askedAt < ASK.toNanos()) {
             return;
@@ -281,13 +280,13 @@ public final class ShellClient {
                 });
             }
         } catch (SandboxException _) {
-            // There is none now. If that lasts, the server ends the visit and says why.
+            // No token now. If this continues, the server closes the connection with a reason.
         }
     }
 
-    /// Waits before the next try, and watches for a person who has had enough.
+    /// Waits before the next attempt, and handles input to quit.
     private Order pause(Duration wait) {
-        screen.status("connection lost; trying again in " + Math.max(1, wait.toSeconds()) + " s (~. to quit)");
+        screen.status("connection lost; reconnecting in " + Math.max(1, wait.toSeconds()) + " s (~. to quit)");
         long until = System.nanoTime() + wait.toNanos();
         while (System.nanoTime() < until) {
             if (next(TICK) instanceof Event.Ordered(Order order) && order != Order.HELP) {
@@ -326,11 +325,11 @@ public final class ShellClient {
     private void help() {
         screen.say(
                 "At the beginning of a line:",
-                "  ~.  end the shell and leave        ~d  leave, and let it go on",
+                "  ~.  end the shell and exit         ~d  detach; the shell continues",
                 "  ~~  a tilde                        ~?  this");
     }
 
-    /// Hears the server, on the socket's worker.
+    /// Receives messages on the thread of the socket.
     private final class Ears implements Socket.Listener {
         private boolean inside;
 
@@ -340,11 +339,11 @@ public final class ShellClient {
                 case "auth_ok" -> entered(message);
                 case "stdout" -> screen.show(message.string("data"));
                 case "exit" -> events.offer(new Event.Ended((int) message.integer("code")));
-                case "missed" -> screen.status("some output was lost: this terminal is too slow for it");
+                case "missed" -> screen.status("some output was lost, because this terminal is too slow");
                 case "error" -> complained(message.string("code"), message.string("message"));
                 case "presence" -> screen.title(People.names(Participant.readAll(message)));
                 default -> {
-                    // What newer servers say.
+                    // Message of a newer server.
                 }
             }
         }
@@ -360,7 +359,7 @@ public final class ShellClient {
             session = Optional.of(message.string("session_id"));
             watching = message.string("role").equals("watcher");
             if (watching && !wishes.observe()) {
-                screen.status("you may only watch this shell (~. to leave)");
+                screen.status("you have read access to this shell (~. to leave)");
             }
             events.offer(new Event.Entered());
         }

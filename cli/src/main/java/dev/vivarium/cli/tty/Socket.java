@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/// One connection to a shell: JSON messages, one object each. What is received is handed over one at a time, so that a
-/// slow terminal slows the shell down. Thread-safe.
+/// WebSocket connection to a shell, with JSON messages. It delivers one message at a time, so a slow terminal slows the
+/// shell. Thread-safe.
 final class Socket implements AutoCloseable, WebSocket.Listener {
     private static final Duration CONNECT = Duration.ofSeconds(5);
     private static final int ABNORMAL = 1006;
@@ -31,11 +31,11 @@ final class Socket implements AutoCloseable, WebSocket.Listener {
     private volatile WebSocket socket;
     private volatile long heardAt = System.nanoTime();
 
-    /// Who hears what comes.
+    /// Listener for messages.
     interface Listener {
         void received(JsonFields message);
 
-        /// The last that is heard, once. `code` is the other side's, or 1006 if it had none.
+        /// Called once, after the last message. `code` is that of the server, or 1006 without one.
         void closed(int code, String reason);
     }
 
@@ -64,12 +64,12 @@ final class Socket implements AutoCloseable, WebSocket.Listener {
         }
     }
 
-    /// How long ago the other side was last heard.
+    /// Returns the time since the last message of the server.
     Duration silence() {
         return Duration.ofNanos(System.nanoTime() - heardAt);
     }
 
-    /// Drops the connection without a word, as when it is dead already.
+    /// Drops the connection without a close frame.
     void abort(String why) {
         socket.abort();
         finish(ABNORMAL, why);
@@ -85,7 +85,7 @@ final class Socket implements AutoCloseable, WebSocket.Listener {
             try {
                 listener.received(Json.answer(whole));
             } catch (SandboxException _) {
-                // Not one of our messages; a newer server may have others.
+                // Unknown message of a newer server.
             }
         }
         from.request(1);
@@ -116,7 +116,7 @@ final class Socket implements AutoCloseable, WebSocket.Listener {
         }
     }
 
-    /// Says goodbye; nothing more is heard. Idempotent.
+    /// Closes the connection. No message follows. Idempotent.
     @Override
     public void close() {
         over.set(true);

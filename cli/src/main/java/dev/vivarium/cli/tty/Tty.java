@@ -14,19 +14,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// The terminal of this process in raw mode: every key comes as it is pressed, nothing is echoed. Closing it gives the
-/// terminal back as it was, and so does the end of the process, however it comes, save a kill. Thread-safe.
+/// Terminal of this process in raw mode: no echo, no line editing. Closing it, or the exit of the process except by
+/// SIGKILL, restores the settings. Thread-safe.
 @SuppressWarnings("restricted") // The C library is called, which is the point.
 public final class Tty implements AutoCloseable {
     private static final int INPUT = 0;
     private static final int AFTER_OUTPUT = 1;
     private static final boolean MAC = System.getProperty("os.name", "").startsWith("Mac");
     private static final long GET_WINDOW_SIZE = MAC ? 0x40087468L : 0x5413L;
-    /// More than any system's `struct termios`.
+    /// Larger than `struct termios` of any system.
     private static final int TERMIOS_BYTES = 256;
 
-    /// What a program that died may have left on: the other screen, a hidden cursor, pasted text in brackets, the
-    /// mouse, keys that send codes.
+    /// Resets modes that a killed program may have left: alternate screen, hidden cursor, bracketed paste, mouse,
+    /// key codes.
     private static final String PLAIN =
             "\u001b[?1049l\u001b[?25h\u001b[?2004l\u001b[?1000;1002;1003;1006l\u001b>\u001b[0m";
 
@@ -51,10 +51,10 @@ public final class Tty implements AutoCloseable {
         this.saved = arena.allocate(TERMIOS_BYTES).copyFrom(saved);
     }
 
-    /// How many characters the window holds.
+    /// Size of the window in characters.
     public record Size(int columns, int rows) {}
 
-    /// Raw mode, if standard input is a terminal.
+    /// Enters raw mode if standard input is a terminal.
     public static Optional<Tty> open() {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment attributes = scratch.allocate(TERMIOS_BYTES);
@@ -74,7 +74,7 @@ public final class Tty implements AutoCloseable {
         }
     }
 
-    /// The size now; nothing if the terminal does not know.
+    /// Returns the current size, or nothing if it is unknown.
     public Optional<Size> size() {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment window = scratch.allocate(4 * ValueLayout.JAVA_SHORT.byteSize());
@@ -87,7 +87,7 @@ public final class Tty implements AutoCloseable {
         }
     }
 
-    /// The arena stays open: the hook of a dying process may be reading from it.
+    /// The arena stays open, because the shutdown hook may read from it.
     private void restore() {
         if (!restored.compareAndSet(false, true)) {
             return;
@@ -95,7 +95,7 @@ public final class Tty implements AutoCloseable {
         try {
             new FileOutputStream(FileDescriptor.out).write(PLAIN.getBytes(StandardCharsets.US_ASCII));
         } catch (IOException _) {
-            // Nobody is looking any more; the attributes are still worth restoring.
+            // The terminal is closed. The attributes are still restored.
         }
         try {
             int _ = (int) SET.invokeExact(INPUT, AFTER_OUTPUT, saved);
@@ -104,18 +104,18 @@ public final class Tty implements AutoCloseable {
         }
     }
 
-    /// Gives the terminal back. Idempotent.
+    /// Restores the terminal. Idempotent.
     @Override
     public void close() {
         restore();
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException _) {
-            // The process is ending, and the hook finds nothing to do.
+            // The process is exiting, and the hook has nothing to do.
         }
     }
 
-    /// A function of the C library that returns an `int`.
+    /// Returns a function of the C library with an `int` result.
     private static MethodHandle function(String name, MemoryLayout... arguments) {
         return LINKER.downcallHandle(
                 LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments));

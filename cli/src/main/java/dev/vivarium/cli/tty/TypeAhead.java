@@ -2,8 +2,8 @@ package dev.vivarium.cli.tty;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
-/// Keys that were pressed before there was a shell for the first time: as on any slow terminal, they wait for it. Later
-/// there is no such thing: who types into a lost connection sees an old screen. Thread-safe.
+/// Input before the first connection, which the shell receives later. After a lost connection, input is discarded
+/// instead, because the user sees an old screen. Thread-safe.
 final class TypeAhead {
     private static final int MOST = 4096;
 
@@ -13,7 +13,7 @@ final class TypeAhead {
     @GuardedBy("this")
     private boolean over;
 
-    /// Reports whether the keys will be typed later.
+    /// Reports whether the input is kept.
     synchronized boolean keep(String text) {
         if (over || keys.length() + text.length() > MOST) {
             return false;
@@ -22,7 +22,7 @@ final class TypeAhead {
         return true;
     }
 
-    /// What was kept. Nothing means that nothing more is kept from here on.
+    /// Returns the kept input and stops keeping input.
     synchronized String take() {
         String kept = keys.toString();
         keys.setLength(0);

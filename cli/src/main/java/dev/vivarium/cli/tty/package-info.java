@@ -1,4 +1,4 @@
-/// A person's terminal in a sandbox's shell: raw keys one way, the screen the other, across lost connections.
+/// Terminal client of shells, with reconnection.
 @NullMarked
 package dev.vivarium.cli.tty;
 

@@ -83,7 +83,7 @@ abstract class InboxContract {
             post("word " + i, Kind.USER_MESSAGE);
         }
         assertThatThrownBy(() -> post("one more", Kind.USER_MESSAGE))
-                .hasMessageContaining("has not heard 1000 messages");
+                .hasMessageContaining("has not read 1000 messages");
         post("stop", Kind.INTERRUPT);
 
         List<Message> page = inbox.offering(sandbox).next(Duration.ZERO);

@@ -138,7 +138,7 @@ abstract class RunsContract {
         assertThat(alsoCalled).isEqualTo(stopped);
         assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
         runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
-        assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("is over");
+        assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("has ended");
     }
 
     @Test
@@ -244,8 +244,8 @@ abstract class RunsContract {
         report(old, new WorkerEvent.ConversationNamed("old"));
         report(old, new WorkerEvent.Failed("old"));
         report(old, new WorkerEvent.UsageReported(10, 5, new BigDecimal("5")));
-        assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("is over");
-        assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("is over");
+        assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("has ended");
+        assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("has ended");
 
         runs.charge(sandbox.id(), old.task(), usage("5"));
 
@@ -271,7 +271,7 @@ abstract class RunsContract {
                         tasks.status(sandbox.id(), run.task(), Task.Status.IN_PROGRESS, Optional.of("back again")))
                 .hasMessageContaining("is failed");
         assertThatThrownBy(() -> tasks.result(sandbox.id(), run.task(), "{\"late\":true}"))
-                .hasMessageContaining("is over");
+                .hasMessageContaining("has ended");
         Task task = tasks.find(run.task()).orElseThrow();
         assertThat(task.status()).isEqualTo(Task.Status.FAILED);
         assertThat(task.message()).contains("it crashed");

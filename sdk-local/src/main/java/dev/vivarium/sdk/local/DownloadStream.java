@@ -8,7 +8,7 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.util.Objects;
 
-/// A download seen as a stream. Confined to one reader; [#close] may be called by anybody.
+/// Stream of a download. Confined to one thread, except for [#close].
 final class DownloadStream extends InputStream {
     private final Download download;
 

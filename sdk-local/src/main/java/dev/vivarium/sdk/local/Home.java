@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 
-/// Where an engine keeps its things: a directory of the caller's, or one of its own that goes away with it.
+/// Home directory of a local engine: a directory of the caller, or a temporary one that is deleted with the engine.
 /// Thread-safe.
 final class Home implements AutoCloseable {
     private final Path directory;

@@ -4,7 +4,7 @@ import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.LocalConfig;
 import dev.vivarium.sdk.engine.LocalMode;
 
-/// What `SandboxClient.local` finds when this module is on the class path. Stateless.
+/// Provider of local mode, which `SandboxClient.local` loads. Stateless.
 public final class InProcess implements LocalMode {
     @Override
     public Engine open(LocalConfig config) {

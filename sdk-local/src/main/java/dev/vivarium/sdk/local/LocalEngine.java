@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
-/// Sandboxes in this process: the calls of a client on the engine, with no HTTP between. Thread-safe.
+/// Sandbox operations of an engine in this process. Thread-safe.
 final class LocalEngine implements Engine {
     private static final int MAX_ENTRIES = 100_000;
 
@@ -78,7 +78,7 @@ final class LocalEngine implements Engine {
                 () -> new DownloadStream(sandboxes.require(id).files().read(name)));
     }
 
-    /// Directories are left out, as the server does: every name can be downloaded.
+    /// Omits directories, as the server does, so that every entry can be downloaded.
     @Override
     public Listing list(SandboxId id) {
         return interruptibly(() -> {
@@ -105,7 +105,7 @@ final class LocalEngine implements Engine {
         machinery.close();
     }
 
-    /// The engine reports an interrupt as a failure of what it waited for; to a caller it is a cancellation.
+    /// Converts an interrupt, which the engine reports as a failure, to a cancellation.
     static <T> T interruptibly(Supplier<T> call) {
         try {
             return call.get();

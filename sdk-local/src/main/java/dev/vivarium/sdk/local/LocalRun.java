@@ -4,7 +4,7 @@ import dev.vivarium.core.exec.Execution;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.sdk.engine.Run;
 
-/// A command that runs in a sandbox of this process. Confined to the worker that reads it, except for [#close].
+/// Command in a sandbox of this process. Confined to the reading thread, except for [#close].
 final class LocalRun implements Run {
     private final Execution execution;
 

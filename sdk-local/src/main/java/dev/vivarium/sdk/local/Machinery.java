@@ -24,10 +24,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/// The parts of an engine, put together and taken apart in order: home, provider, store, sandboxes. Thread-safe.
+/// Composition of a local engine: home, provider, store and sandboxes, closed in reverse order. Thread-safe.
 ///
-/// Unless they are to be kept, the sandboxes also end when the program is stopped from outside: nobody would be left to
-/// end them.
+/// Unless the configuration keeps them, sandboxes also end when the program is terminated.
 final class Machinery implements AutoCloseable {
 
     private final LocalConfig config;
@@ -116,14 +115,14 @@ final class Machinery implements AutoCloseable {
         }
     }
 
-    /// Only a home that stays has to know how they ended.
+    /// Only a persistent home stores how the sandboxes ended.
     private void endAll() {
         if (config.home().isPresent()) {
             inParallel(sandboxes.list(), ended -> sandboxes.terminate(ended.id(), End.Cause.USER, "client closed"));
         }
     }
 
-    /// What waited in the pool has no thread, so the sandboxes do not list it; the provider knows it.
+    /// Removes machines of the pool, which the sandboxes do not list, because they have no thread.
     private void removeRest() {
         inParallel(provider.survivors(), id -> provider.remove(id, Provider.Disk.ERASE));
     }

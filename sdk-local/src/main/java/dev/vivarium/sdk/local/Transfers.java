@@ -7,13 +7,13 @@ import dev.vivarium.sdk.engine.Content;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/// Files on their way into a sandbox, a piece at a time. Stateless.
+/// Uploads to a sandbox, in pieces. Stateless.
 final class Transfers {
     private static final int PIECE = 64 * 1024;
 
     private Transfers() {}
 
-    /// The disk of the sandbox is the only limit here: whoever calls owns the machine.
+    /// Only the disk of the sandbox limits an upload, because the caller owns the machine.
     static FileEntry upload(Workspace files, String name, Content content) {
         try {
             content.length(); // Not a file at all: said before anything is made of it.

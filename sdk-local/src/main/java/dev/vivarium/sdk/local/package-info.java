@@ -1,4 +1,4 @@
-/// Local mode: the engine itself behind the client, in the caller's own process.
+/// Local mode: the engine in the process of the client.
 @NullMarked
 package dev.vivarium.sdk.local;
 

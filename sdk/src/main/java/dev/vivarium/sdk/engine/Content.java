@@ -8,15 +8,15 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.OptionalLong;
 
-/// The bytes of an upload: a file, which can be read again, or a stream, which cannot. Used by one upload at a time.
+/// Content of an upload: a file, which can be read again, or a stream, which cannot. Used by one upload at a time.
 public sealed interface Content {
-    /// Opens the bytes; whoever opens closes.
+    /// Opens the content. The caller closes it.
     InputStream open() throws IOException;
 
-    /// How many there are, when that is known before they are read.
+    /// Returns the size, if it is known in advance.
     OptionalLong length() throws IOException;
 
-    /// A file on this machine.
+    /// Local file.
     record OfFile(Path file) implements Content {
         @Override
         public InputStream open() throws IOException {
@@ -33,7 +33,7 @@ public sealed interface Content {
         }
     }
 
-    /// A stream of the caller's, who also closes it.
+    /// Stream of the caller, who closes it.
     record OfStream(InputStream stream) implements Content {
         @Override
         public InputStream open() {

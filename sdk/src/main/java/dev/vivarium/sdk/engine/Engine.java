@@ -10,38 +10,38 @@ import dev.vivarium.model.ThreadId;
 import java.io.InputStream;
 import java.util.Optional;
 
-/// Sandboxes wherever they run: behind HTTP or in this process. Every expected failure is a `SandboxException` with the
-/// same `Failure` on both sides. Thread-safe.
+/// Sandbox operations, over HTTP or in this process. Every expected failure is a `SandboxException` with the same
+/// `Failure` in both. Thread-safe.
 ///
-/// A worker that is interrupted while it waits gets a `CancellationException` and keeps its interrupt flag.
+/// A thread that is interrupted while it waits gets a `CancellationException` and keeps its interrupt flag.
 public interface Engine extends AutoCloseable {
-    /// The thread's sandbox, created if there is none.
+    /// Returns the sandbox of the thread, and creates it if the thread has none.
     Session open(NewSandbox request);
 
-    /// The thread's sandbox if it has one that lives.
+    /// Returns the live sandbox of the thread, if any.
     Optional<Session> find(ThreadId thread);
 
-    /// Runs a shell command to its end. `NoSuchSandbox` promises that it was not started.
+    /// Runs a shell command to its end. `NoSuchSandbox` guarantees that it did not start.
     ExecResult execute(SandboxId id, Command command);
 
-    /// Starts a shell command. `NoSuchSandbox` promises that it was not started.
+    /// Starts a shell command. `NoSuchSandbox` guarantees that it did not start.
     Run start(SandboxId id, Command command);
 
-    /// Writes a file whole or not at all.
+    /// Writes a file atomically.
     FileEntry upload(SandboxId id, String name, Content content);
 
-    /// The bytes of a file. The caller closes the stream.
+    /// Opens a file. The caller closes the stream.
     InputStream read(SandboxId id, String name);
 
-    /// Every file of the workspace, newest first.
+    /// Lists all files of the workspace, newest first.
     Listing list(SandboxId id);
 
     Snapshots snapshots();
 
-    /// Ends the sandbox with all its files. Idempotent; an unknown id is fine.
+    /// Ends the sandbox and deletes its files. Idempotent; ignores an unknown id.
     void end(SandboxId id);
 
-    /// Releases what the engine holds. Idempotent.
+    /// Releases the resources of the engine. Idempotent.
     @Override
     void close();
 }

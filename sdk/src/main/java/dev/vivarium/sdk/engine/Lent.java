@@ -3,7 +3,7 @@ package dev.vivarium.sdk.engine;
 import java.io.FilterInputStream;
 import java.io.InputStream;
 
-/// A stream that its owner will close. Confined to the worker that reads it.
+/// Stream whose owner closes it. Confined to one thread.
 final class Lent extends FilterInputStream {
     Lent(InputStream stream) {
         super(stream);

@@ -5,17 +5,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
-/// How an engine in this process is set up. Immutable.
+/// Configuration of a local engine. Immutable.
 ///
-/// @param home        where it keeps its sandboxes and its records; if absent, a new temporary directory that goes away
-///                    with the client
-/// @param isolation   what separates a sandbox from this machine
-/// @param image       the root file system of every sandbox; `host` needs no preparation
-/// @param poolSize    how many sandboxes wait ready
-/// @param maxSandboxes how many there may be at once
-/// @param idleTimeout how long a sandbox lives without being used
-/// @param limits      what one sandbox may use
-/// @param onClose     what becomes of the sandboxes when the client is closed
+/// @param home        directory of the engine; if absent, a temporary directory that is deleted with the client
+/// @param isolation   isolation of sandboxes
+/// @param image       root file system of sandboxes; `host` needs no preparation
+/// @param poolSize    number of started sandboxes in the pool
+/// @param maxSandboxes maximum number of sandboxes
+/// @param idleTimeout how long an unused sandbox lives
+/// @param limits      resource limits of one sandbox
+/// @param onClose     behaviour of the sandboxes when the client is closed
 public record LocalConfig(
         Optional<Path> home,
         Isolation isolation,
@@ -25,28 +24,28 @@ public record LocalConfig(
         Duration idleTimeout,
         Limits limits,
         OnClose onClose) {
-    /// What separates a sandbox from this machine.
+    /// Isolation of sandboxes.
     public enum Isolation {
-        /// Isolated machines, with everything that the server gives. Needs root.
+        /// Same isolation as on a server. Needs root.
         OCI,
-        /// None: commands are processes of this machine and can do what this user can. For tests and laptops.
+        /// No isolation: commands run as this user. For tests and laptops.
         PROCESS
     }
 
-    /// What becomes of the sandboxes when the client is closed.
+    /// Behaviour when the client is closed.
     public enum OnClose {
         END,
-        /// They go on, and a later client with the same home finds them by their threads.
+        /// Sandboxes continue. A later client with the same home finds them by their threads.
         KEEP
     }
 
-    /// Containers in a temporary home, two of them ready, all ended with the client.
+    /// Isolated sandboxes in a temporary home, two of them in the pool; they end with the client.
     public static LocalConfig standard() {
         return new LocalConfig(
                 Optional.empty(), Isolation.OCI, "host", 2, 64, Duration.ofMinutes(30), Limits.STANDARD, OnClose.END);
     }
 
-    /// Plain processes instead of containers: no root needed, no isolation given.
+    /// Plain processes without isolation. Needs no root.
     public static LocalConfig withoutIsolation() {
         return standard().withIsolation(Isolation.PROCESS);
     }

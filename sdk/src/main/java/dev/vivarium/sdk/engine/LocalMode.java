@@ -1,7 +1,7 @@
 package dev.vivarium.sdk.engine;
 
-/// What module sdk-local gives to a client that wants its sandboxes in this process; found by `ServiceLoader`, so that
-/// the SDK alone carries no engine. Thread-safe.
+/// Service provider interface of module sdk-local. `ServiceLoader` finds it, so that the SDK does not depend on the
+/// engine. Thread-safe.
 public interface LocalMode {
     Engine open(LocalConfig config);
 }

@@ -3,8 +3,8 @@ package dev.vivarium.sdk.engine;
 import dev.vivarium.model.ExecEvent;
 import java.util.Iterator;
 
-/// A running command whose events are pulled one by one. A reader that pauses slows the command down and loses nothing.
-/// Confined to the worker that reads it, except for [#close].
+/// Running command whose events are read one by one. A slow reader slows the command, and no event is lost. Confined to
+/// the reading thread, except for [#close].
 ///
 /// ```
 /// try (Run run = box.start("make test")) {
@@ -12,18 +12,16 @@ import java.util.Iterator;
 /// }
 /// ```
 public interface Run extends AutoCloseable, Iterable<ExecEvent> {
-    /// Waits for the next event. The last is always `Exited`; calling again after it is a bug and throws
-    /// `IllegalStateException`. Throws `SandboxException` when the command was lost on the way.
+    /// Waits for the next event. The last event is `Exited`; another call after it throws `IllegalStateException`.
+    /// Throws `SandboxException` if the command was lost.
     ExecEvent next();
 
-    /// Kills the command, with all it started, if it still runs, and releases it. Idempotent; any worker
-    /// may call it, and
-    /// a worker that waits in [#next] then returns or throws.
+    /// Kills the command and its descendants, if it still runs. Idempotent. Any thread may call it; a thread that
+    /// waits in [#next] then returns or throws.
     @Override
     void close();
 
-    /// The events from here to the last one. There is one sequence: a second iterator goes on where the
-    /// first stopped.
+    /// Returns the remaining events. All iterators share one sequence.
     @Override
     default Iterator<ExecEvent> iterator() {
         return new RunIterator(this);

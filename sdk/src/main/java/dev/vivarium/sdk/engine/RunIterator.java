@@ -4,7 +4,7 @@ import dev.vivarium.model.ExecEvent;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 
-/// A run seen as a sequence that ends after its last event. Confined to the worker that iterates.
+/// Iterator over the events of a run. Confined to one thread.
 final class RunIterator implements Iterator<ExecEvent> {
     private final Run run;
     private boolean finished;

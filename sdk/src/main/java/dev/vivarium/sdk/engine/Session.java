@@ -23,7 +23,7 @@ public record Session(SandboxInfo info, Origin origin) {
         return info.thread();
     }
 
-    /// When it ends if nobody uses it again.
+    /// End of the session if no client uses it again.
     public Instant expiresAt() {
         return info.expiresAt();
     }

@@ -1,4 +1,4 @@
-/// What a client stands on: the few operations that a server across HTTP and an engine in this process both offer.
+/// Operations that both a server and a local engine implement.
 @NullMarked
 package dev.vivarium.sdk.engine;
 

@@ -9,19 +9,17 @@ import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.util.function.Function;
 
-/// What a server said to a call that does not stream: a status, a type and a whole body. Immutable.
+/// Complete response of a server: status, media type and body. Immutable.
 @SuppressWarnings("ArrayRecordComponent") // Read once by its receiver, compared by nobody.
 public record Answer(URI server, int status, String contentType, byte[] body) {
     private static final int LAST_SUCCESS = 299;
 
-    /// Reports whether the body describes a failure.
+    /// Reports whether the response is a failure.
     public boolean isProblem() {
         return contentType.startsWith(ProblemJson.CONTENT_TYPE);
     }
 
-    /// The failure that this answer carries. Something between us and the server, a proxy say, may have
-    /// written it; then
-    /// only the status is to be trusted.
+    /// Returns the failure of this response. If a proxy wrote it, only the status is reliable.
     SandboxException failure() {
         Failure failure;
         try {
@@ -33,20 +31,20 @@ public record Answer(URI server, int status, String contentType, byte[] body) {
         return new SandboxException(failure);
     }
 
-    /// Throws the failure if it is one.
+    /// Throws the failure, if this response is one.
     public void requireSuccess() {
         if (status > LAST_SUCCESS || isProblem()) {
             throw failure();
         }
     }
 
-    /// The body of a success, read by `codec`; anything else is thrown.
+    /// Decodes the body of a success with `codec`. Otherwise throws the failure.
     public <T> T read(Function<JsonFields, T> codec) {
         requireSuccess();
         return decode(codec);
     }
 
-    /// The body, whatever the status.
+    /// Returns the body for any status.
     public <T> T decode(Function<JsonFields, T> codec) {
         try {
             return codec.apply(fields());
@@ -55,7 +53,7 @@ public record Answer(URI server, int status, String contentType, byte[] body) {
                     ProblemJson.unrecognized(
                             "bad-answer",
                             status,
-                            server + " does not answer like a Vivarium server; check the address and the versions"),
+                            server + " did not send a valid response of this API; check the address and the versions"),
                     e);
         }
     }

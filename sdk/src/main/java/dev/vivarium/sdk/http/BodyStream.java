@@ -19,10 +19,10 @@ import java.util.concurrent.Flow.Subscription;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// An HTTP body that is read as it arrives, one delivery at a time, and that gives up when the server falls silent. The
-/// JDK's own body stream would wait for ever. Confined to the worker that reads it, except for [#close].
+/// Streamed HTTP body with a timeout for silence, which the body stream of the JDK does not have. Confined to the
+/// reading thread, except for [#close].
 final class BodyStream extends InputStream implements BodySubscriber<BodyStream> {
-    /// What the connection hands over: bytes, then an end with or without a cause.
+    /// Delivery of the connection: bytes, or the end with an optional cause.
     private sealed interface Delivery {
         record Bytes(List<ByteBuffer> buffers) implements Delivery {}
 
@@ -31,7 +31,7 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
 
     private final Duration silence;
     private final CompletableFuture<BodyStream> ready = CompletableFuture.completedFuture(this);
-    /// One delivery is asked for at a time, and there is one end from the connection and one from [#close].
+    /// Holds one requested delivery, one end of the connection and one end of [#close].
     private final BlockingQueue<Delivery> deliveries = new ArrayBlockingQueue<>(3);
     private final Queue<ByteBuffer> current = new ArrayDeque<>();
     private volatile @Nullable Subscription subscription;
@@ -72,7 +72,7 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
         hand(new Delivery.End(null));
     }
 
-    /// Never full: see [#deliveries].
+    /// The queue is never full; see [#deliveries].
     private void hand(Delivery delivery) {
         deliveries.offer(delivery);
     }
@@ -104,7 +104,7 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
         return buffer == null ? 0 : buffer.remaining();
     }
 
-    /// A buffer with something in it, or null at the end.
+    /// Returns a buffer that is not empty, or null at the end.
     private @Nullable ByteBuffer await() throws IOException {
         while (true) {
             ByteBuffer buffer = current.peek();
@@ -118,7 +118,7 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
         }
     }
 
-    /// Waits for the next delivery; reports whether it brought bytes.
+    /// Waits for the next delivery. Reports whether it has bytes.
     private boolean receive() throws IOException {
         Delivery delivery = end == null ? poll() : end;
         switch (delivery) {
@@ -142,7 +142,7 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
             Delivery delivery = deliveries.poll(silence.toNanos(), TimeUnit.NANOSECONDS);
             if (delivery == null) {
                 close();
-                throw new HttpTimeoutException("nothing came for " + silence.toSeconds() + " s");
+                throw new HttpTimeoutException("no data for " + silence.toSeconds() + " s");
             }
             return delivery;
         } catch (InterruptedException e) {
@@ -152,7 +152,7 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
         }
     }
 
-    /// Drops the rest of the body; the connection is closed unless the body had ended.
+    /// Drops the rest of the body. Closes the connection unless the body has ended.
     @Override
     public void close() {
         if (closed) {

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// Calls to one server with one key, over kept-alive HTTP/1.1 connections, each with a limit on its time. Thread-safe.
+/// Client of one server with one key, over persistent HTTP/1.1 connections with timeouts. Thread-safe.
 final class Connection implements AutoCloseable {
     private static final int LAST_SUCCESS = 299;
     private static final int SMALL_BODY = 64 * 1024;
@@ -64,7 +64,7 @@ final class Connection implements AutoCloseable {
         return exchange(json(path, json, patience).build());
     }
 
-    /// A call whose answer is read as it comes. The caller closes it.
+    /// Sends a call whose response is streamed. The caller closes it.
     BodyStream stream(String path, byte[] json, String accept, Duration patience, Duration silence) {
         var request = json(path, json, patience).header("Accept", accept).build();
         HttpResponse<BodyStream> response = send(request, silence);
@@ -74,11 +74,10 @@ final class Connection implements AutoCloseable {
         throw answer(response).failure();
     }
 
-    /// A form with bytes of any length. What counts is progress: it may take as long as it takes, but not
-    /// stand still.
+    /// Sends a form of any size. The timeout applies to progress, not to the whole upload.
     ///
-    /// The JDK's client hears an answer only when it has sent everything, unless it asks first. So it asks before
-    /// it sends much: a refusal for want of room or rights then costs nothing.
+    /// The client of the JDK reads a response only after it has sent everything, unless it uses `Expect:
+    /// 100-continue`. For large forms it does, so that a refusal costs no upload.
     Answer upload(String path, Multipart form, Source bytes, BodyPublisher body) throws IOException {
         boolean large = body.contentLength() < 0 || body.contentLength() > SMALL_BODY;
         var request = request(path)
@@ -145,7 +144,7 @@ final class Connection implements AutoCloseable {
             } catch (TimeoutException _) {
                 if (bytes.taken() == before && !bytes.isReading()) {
                     sent.cancel(true);
-                    throw unreachable("it took nothing for " + seconds(config.silence()), null);
+                    throw unreachable("the server accepted no data for " + seconds(config.silence()), null);
                 }
                 before = bytes.taken();
             } catch (ExecutionException e) {
@@ -157,7 +156,7 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /// Tells an interrupt, which is the caller's own doing, from a failure of the server.
+    /// Distinguishes an interrupt of the caller from a failure of the server.
     RuntimeException failed(IOException e) {
         return switch (e) {
             case InterruptedIOException _ when Thread.currentThread().isInterrupted() -> interrupted();
@@ -197,7 +196,7 @@ final class Connection implements AutoCloseable {
         return time.toMillis() / 1000.0 + " s";
     }
 
-    /// Ends calls that are still under way.
+    /// Cancels calls in progress.
     @Override
     public void close() {
         http.shutdownNow();

@@ -24,7 +24,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Optional;
 
-/// The sandboxes of a server. Thread-safe.
+/// Sandbox operations of a server. Thread-safe.
 public final class HttpEngine implements Engine {
     private static final int CONFLICT = 409;
     private static final String NDJSON = "application/x-ndjson";
@@ -127,7 +127,7 @@ public final class HttpEngine implements Engine {
         return Json.bytes(out -> ExecJson.EXECUTE.writeFields(out, request));
     }
 
-    /// The server keeps the command's own limit; we wait a little longer, to hear of it.
+    /// Timeout of the response: longer than that of the command, so that the server can report it.
     private Duration patience(Command command) {
         Duration answer = connection.config().answer();
         return command.timeout().map(answer::plus).orElse(answer);

@@ -11,8 +11,8 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// A command that runs on a server, as the lines of its event stream. Hanging up is how it is cancelled. Confined to
-/// the worker that reads it, except for [#close].
+/// Command on a server, read from its event stream. Disconnecting cancels it. Confined to the reading thread, except
+/// for [#close].
 final class HttpRun implements Run {
     private final Connection connection;
     private final BodyStream body;

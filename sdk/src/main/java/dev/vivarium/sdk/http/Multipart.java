@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
 import java.util.UUID;
 
-/// The form of an upload: the session, the name, then the bytes, streamed. The name travels as a field of its own,
-/// where any character survives; in a header it would have to be escaped. Immutable.
+/// Form of an upload: session, name, then the streamed content. The name is a separate field, because a header would
+/// need escaping. Immutable.
 final class Multipart {
     private final String boundary = "vivarium-" + UUID.randomUUID();
     private final byte[] head;
@@ -28,7 +28,7 @@ final class Multipart {
         return "multipart/form-data; boundary=" + boundary;
     }
 
-    /// With a known length the server can refuse before it has read everything.
+    /// With a known length, the server can refuse before it reads the content.
     BodyPublisher around(Source bytes, OptionalLong length) {
         BodyPublisher whole = BodyPublishers.concat(
                 BodyPublishers.ofByteArray(head),

@@ -12,7 +12,7 @@ sealed interface RawResponse {
 
     Optional<String> header(String name);
 
-    /// The body as a stream, whatever the status.
+    /// Returns the body as a stream, for any status.
     InputStream body() throws IOException;
 
     /// Closes the connection.

@@ -5,13 +5,13 @@ import dev.vivarium.model.SandboxException;
 import java.net.URI;
 import java.time.Duration;
 
-/// Where a server is and how long to wait for it. Immutable.
+/// Address, key and timeouts of a server. Immutable.
 ///
-/// @param server  its address, for example `http://127.0.0.1:8000`
-/// @param apiKey  given with every call; never shown by [#toString]
-/// @param connect how long a connection may take
-/// @param answer  how long an answer may take, on top of a command's own time limit
-/// @param silence how long a body may stall
+/// @param server  address, for example `http://127.0.0.1:8000`
+/// @param apiKey  sent with every call; [#toString] omits it
+/// @param connect timeout of a connection
+/// @param answer  timeout of a response, in addition to the timeout of a command
+/// @param silence timeout without data within a body
 public record RemoteConfig(URI server, String apiKey, Duration connect, Duration answer, Duration silence) {
     public RemoteConfig {
         if (server.getHost() == null || !("http".equals(server.getScheme()) || "https".equals(server.getScheme()))) {
@@ -19,7 +19,8 @@ public record RemoteConfig(URI server, String apiKey, Duration connect, Duration
                     new Failure.InvalidRequest("server", "must be an address like http://127.0.0.1:8000"));
         }
         if (apiKey.isBlank() || !apiKey.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-            throw new SandboxException(new Failure.InvalidRequest("api key", "must be one word of plain characters"));
+            throw new SandboxException(
+                    new Failure.InvalidRequest("api key", "must be printable characters without a space"));
         }
     }
 

@@ -62,7 +62,7 @@ public final class Response implements AutoCloseable {
         return answer().read(codec);
     }
 
-    /// Decodes the body, whatever the status.
+    /// Decodes the body for any status.
     public <T> T decode(Function<JsonFields, T> codec) {
         return answer().decode(codec);
     }

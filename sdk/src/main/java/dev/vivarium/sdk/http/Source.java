@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
-/// The bytes of an upload on their way out, watched: how far it got, and whether a failure was the source's own.
-/// Read by the HTTP client's worker, watched by the caller's.
+/// Content of an upload, with its progress and the failures of its source. The thread of the HTTP client reads it; the
+/// thread of the caller observes it.
 final class Source extends FilterInputStream {
     private volatile long taken;
     private volatile boolean reading;
@@ -21,17 +21,17 @@ final class Source extends FilterInputStream {
         return new Source(content.open());
     }
 
-    /// How many bytes the connection has taken.
+    /// Returns the number of sent bytes.
     long taken() {
         return taken;
     }
 
-    /// Reports whether it is the source, not the server, that keeps the upload waiting.
+    /// Reports whether the upload waits for the source.
     boolean isReading() {
         return reading;
     }
 
-    /// Throws what went wrong on this side, if anything did.
+    /// Throws the failure of the source, if any.
     void check() throws IOException {
         IOException cause = failure;
         if (cause != null) {

@@ -149,7 +149,7 @@ public final class Transport {
         String why = switch (e) {
             case UnknownHostException _ -> "its host is unknown";
             case ConnectException _ -> "the connection was refused";
-            case SocketTimeoutException _ -> "it took too long";
+            case SocketTimeoutException _ -> "the request timed out";
             default ->
                 "the connection broke ("
                         + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()) + ")";

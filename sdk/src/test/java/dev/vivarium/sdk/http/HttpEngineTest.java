@@ -130,7 +130,8 @@ class HttpEngineTest {
     void responseOfAnotherServerIsRejected() throws Exception {
         try (var server = answering(200, "text/html", "<html>hello</html>");
                 var engine = engine(server.uri())) {
-            assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("does not answer like a Vivarium server");
+            assertThat(failureOf(() -> engine.list(ID)).sentence())
+                    .contains("did not send a valid response of this API");
         }
     }
 
@@ -174,7 +175,7 @@ class HttpEngineTest {
         };
         try (var server = ScriptedServer.of(half);
                 var engine = withShortSilence(server.uri())) {
-            assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("nothing came for");
+            assertThat(failureOf(() -> engine.list(ID)).sentence()).contains("no data for");
         }
     }
 

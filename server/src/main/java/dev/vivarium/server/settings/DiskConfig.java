@@ -11,18 +11,18 @@ public record DiskConfig(long lowWaterBytes, double overcommit, long storeReserv
             "",
             1024,
             new Range(0, 1_000_000_000),
-            "The free space of `home` below which no sandbox is created and the one that grows most is frozen.");
+            "Free space of `home` below which the server creates no sandbox and freezes the one that grows most.");
     static final Setting<Double> OVERCOMMIT = Setting.number(
             "disk-overcommit",
             10,
             new Range(0.01, 1_000_000),
-            "How many times the free space of `home` the disks of sandboxes may grow by, all limits together.");
+            "Maximum possible growth of all disks, as a multiple of the free space of `home`.");
     static final Setting<Long> STORE_RESERVE = Setting.megabytes(
             "store-reserve-mb",
             "",
             64,
             new Range(0, 1_000_000),
-            "The disk space that the SQLite store allocates in advance, so that it can write when the disk is full.");
+            "Disk space that the SQLite store allocates in advance, so that it can write when the disk is full.");
 
     static DiskConfig of(Settings settings) {
         return new DiskConfig(settings.get(LOW_WATER), settings.get(OVERCOMMIT), settings.get(STORE_RESERVE));

@@ -12,13 +12,13 @@ public record HttpConfig(String host, int port, Duration idleConnection, Duratio
             "",
             1024,
             new Range(1, MANY),
-            "How many connections one client address may have open; raise it behind a reverse proxy.");
+            "Maximum number of connections per client address; raise it behind a reverse proxy.");
     static final Setting<Integer> MAX_REQUESTS = Setting.integer(
             "max-requests-per-principal",
             "",
             512,
             new Range(1, MANY),
-            "How many requests of one key or token run at once; streams and long polls have four times as many.");
+            "Maximum number of concurrent requests of one principal; four times as many streams and long polls.");
 
     /// Limits of one client. Immutable.
     ///

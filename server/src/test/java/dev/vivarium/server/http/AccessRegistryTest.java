@@ -111,7 +111,7 @@ class AccessRegistryTest {
         try (var access = open().polled()) {
             access.check();
             gate.shut(Duration.ZERO);
-            assertThatThrownBy(access::check).hasMessageContaining("stopping");
+            assertThatThrownBy(access::check).hasMessageContaining("shutting down");
             answer.set(REFUSED);
             assertThatThrownBy(access::checkNow).hasMessageContaining("not valid");
             assertThat(losses).isEmpty();
