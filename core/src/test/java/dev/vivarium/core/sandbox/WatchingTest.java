@@ -58,7 +58,9 @@ class WatchingTest {
         frozen = new Scheduler(clock, () -> 0);
         sandboxes = Sandboxes.open(provider, db, TestEngine.plain(), List.of(watchers), frozen);
         watchers.begin(sandboxes);
-        sandbox = sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1"))).sandbox();
+        sandbox = sandboxes
+                .open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")))
+                .sandbox();
         workspace = home.resolve("disks").resolve(sandbox.id().value()).resolve("workspace");
     }
 

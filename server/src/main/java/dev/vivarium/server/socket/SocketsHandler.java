@@ -5,6 +5,7 @@ import static dev.vivarium.json.JsonType.STRING;
 import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.KEPT_SANDBOX;
 import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.SANDBOX;
 import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.VISIBLE_SANDBOXES;
+
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.model.Failure;
