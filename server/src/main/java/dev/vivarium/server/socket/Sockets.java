@@ -41,8 +41,7 @@ public final class Sockets implements AutoCloseable {
     private final Scheduler.Jobs jobs;
     private volatile boolean closed;
 
-    public Sockets(
-            Admission admission, Audit audit, WatchConfig config, InstantSource clock, Scheduler scheduler) {
+    public Sockets(Admission admission, Audit audit, WatchConfig config, InstantSource clock, Scheduler scheduler) {
         this.admission = admission;
         this.audit = audit;
         this.clock = clock;
