@@ -338,7 +338,7 @@ class HttpEngineTest {
                 var engine = withShortSilence(server.uri())) {
             assertThat(failureOf(() -> engine.upload(ID, "zeros", new Content.OfStream(new Zeros())))
                             .sentence())
-                    .contains("it took nothing for");
+                    .contains("accepted no data for");
             finished.countDown();
         }
     }
