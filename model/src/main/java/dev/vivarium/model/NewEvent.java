@@ -58,7 +58,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
         return of(new EventBody.Custom(type, data), source);
     }
 
-    /// The same event, sent by the worker of a task.
+    /// Returns the same event, sent by the worker of a task.
     public NewEvent from(TaskId worker) {
         return new NewEvent(id, body, source, Optional.of(worker));
     }
@@ -77,7 +77,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
         return data;
     }
 
-    /// A source made from a name; characters that a source cannot have become `_`.
+    /// Returns a source made from a name. Characters that a source cannot have become `_`.
     public static String sourceOf(String name) {
         String plain = name.replaceAll("[^a-zA-Z0-9_.:@-]", "_");
         return plain.isEmpty() ? "user" : plain.substring(0, Math.min(plain.length(), LONGEST_SOURCE));

@@ -212,7 +212,7 @@ public final class Vivarium implements AutoCloseable {
                 .toList();
     }
 
-    /// The routes of threads and their administration.
+    /// Returns the routes of threads and of their administration.
     private List<Route> threadRoutes(Operations operations, Callers known) {
         var access = config.access();
         var callers = new ThreadCallers(sandboxes, lookup);
@@ -225,7 +225,7 @@ public final class Vivarium implements AutoCloseable {
                 .toList();
     }
 
-    /// The routes of events and sockets.
+    /// Returns the routes of events and sockets.
     private List<Route> liveRoutes(Operations operations, Callers callers) {
         var feed = new Feed(log, sandboxes, credentials.rights());
         var heartbeat = config.watch().breath();

@@ -46,15 +46,15 @@ public final class Callers {
         return sandbox;
     }
 
-    /// The same for calls that do not fail by themselves in a paused sandbox.
+    /// Fails if the sandbox is still paused after [#awake]. For calls that do not fail by themselves in a paused
+    /// sandbox.
     public void requireAwake(Sandbox sandbox) {
         if (awake(sandbox).info().status() == Status.PAUSED) {
             throw new SandboxException(new Failure.SandboxNotRunning(sandbox.id(), Status.PAUSED));
         }
     }
 
-    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would take the last space of the
-    /// store.
+    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would use the space that the store needs.
     void requireSpaceForUpload() {
         sandboxes.diskSpace().requireWritable("upload a file");
     }

@@ -25,7 +25,7 @@ public final class CommandResponse {
         this.outputs = new SpooledOutput.Place(directory, budget);
     }
 
-    /// The validated command of a request body.
+    /// Returns the validated command of a request body.
     RunCommand.Request request(ExecJson.Request body) {
         return commands.request(body.script(), body.command(), body.stdin());
     }

@@ -113,7 +113,8 @@ public final class EventsHandler {
             .answers(201, "The event was appended.", JsonType.oneOf(ADDED, ALL_ADDED))
             .fails(422, 507);
 
-    /// Maximum number of events in one call. A call counts once against the rate limit, whatever it appends.
+    /// Maximum number of events in one call. A call counts once against the rate limit, regardless of the number of
+    /// events.
     private static final int MOST_AT_ONCE = 100;
 
     private static final String LAST_EVENT = "Last-Event-ID";
@@ -125,7 +126,7 @@ public final class EventsHandler {
     private final InstantSource clock;
     private final Duration breath;
 
-    /// @param breath interval of keep-alives in a stream, by which the server detects a closed connection
+    /// @param keepAlive interval of keep-alives in a stream, by which the server detects a closed connection
     public EventsHandler(
             EventLog log, Inbox inbox, RunEvents runEvents, Presence presence, InstantSource clock, Duration breath) {
         this.log = log;

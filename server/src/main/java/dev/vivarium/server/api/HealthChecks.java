@@ -17,11 +17,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/// Checks of the parts that the server cannot work without. Each runs every second on a platform thread, because it
-/// must work when no virtual thread runs. A caller gets the last results at once, so that a part that does not answer
-/// cannot delay it. Thread-safe.
+/// Periodic checks of the parts that the server requires. Thread-safe.
+///
+/// Each check runs every second on a platform thread, because it must work when no virtual thread runs. Callers get the
+/// last results at once, so a part that does not respond cannot delay them.
 public final class HealthChecks implements AutoCloseable {
-    /// A part that does not answer for longer fails.
+    /// Maximum response time of a part.
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
     private static final Duration EVERY = Duration.ofSeconds(1);
@@ -42,7 +43,7 @@ public final class HealthChecks implements AutoCloseable {
                 checks.size(), Thread.ofPlatform().name("health-", 1).daemon().factory());
     }
 
-    /// Starts the checks. `poolTrouble` returns why no sandbox can be started, if that is so, without waiting.
+    /// Starts the checks. `poolTrouble` returns the reason if no sandbox can start. It must not block.
     public static HealthChecks start(
             Db db, Sandboxes sandboxes, DrainGate gate, Supplier<Optional<String>> poolTrouble) {
         var health = new HealthChecks(
@@ -59,7 +60,7 @@ public final class HealthChecks implements AutoCloseable {
         return health;
     }
 
-    /// Each part that fails, and why. Does not wait for any part.
+    /// Returns each failing part with the reason. Does not block.
     Map<String, String> failing() {
         var failing = new TreeMap<String, String>();
         checks.forEach(check -> check.failure().ifPresent(why -> failing.put(check.part, why)));
@@ -77,13 +78,14 @@ public final class HealthChecks implements AutoCloseable {
         return failing;
     }
 
-    /// A full pool has recovered from earlier failures.
+    /// Reports whether the pool is full. A full pool has recovered from earlier failures.
     private boolean isPoolFull() {
         var pool = sandboxes.pool();
         return pool.target() > 0 && pool.available() >= pool.target();
     }
 
-    /// `degraded` below the low-water mark: sandboxes run, but the server creates no new ones.
+    /// Returns the status. Below the low-water mark, it is `degraded`: sandboxes run, but the server creates no new
+    /// ones.
     String status(Map<String, String> failing) {
         boolean isLow = sandboxes.diskSpace().reading().level() != DiskSpace.Level.OK;
         return failing.isEmpty() ? (isLow ? "degraded" : "healthy") : "unhealthy";
@@ -108,7 +110,7 @@ public final class HealthChecks implements AutoCloseable {
                 : Optional.of("the loop that reads from all sandboxes does not run; restart the server");
     }
 
-    /// A thread that is started here waits in a queue of its own, as requests do.
+    /// Starts a virtual thread from a platform thread, so that it is queued like a request.
     private static Optional<String> scheduler() {
         var ran = new CountDownLatch(1);
         Thread.ofVirtual().name("health-probe").start(ran::countDown);
@@ -122,7 +124,7 @@ public final class HealthChecks implements AutoCloseable {
         }
     }
 
-    /// One part. Run by one worker at a time, read by all. Thread-safe.
+    /// Check of one part. One thread runs it; any thread may read its result. Thread-safe.
     private static final class Check {
         private final String part;
         private final Supplier<Optional<String>> question;

@@ -82,7 +82,7 @@ public final class ListThreadsHandler {
                 new Page(lines, isFull ? Optional.of(found.getLast().thread()) : Optional.empty()));
     }
 
-    /// A user sees only their own threads, whatever `user_id` is.
+    /// A user sees only their own threads, regardless of `user_id`.
     private static Optional<UserId> user(Exchange exchange) {
         return exchange.principal() instanceof Principal.Admin
                 ? exchange.optionalQuery("user_id").map(UserId::new)

@@ -21,7 +21,7 @@ final class MessageStream {
     private final Duration breath;
     private final Access access;
 
-    /// @param mayHear throws if the reader may no longer read the messages
+    /// @param mayRead throws if the reader may no longer read the messages
     MessageStream(Exchange exchange, Delivery delivery, Runnable mayHear, Duration breath) {
         this.exchange = exchange;
         this.sandbox = exchange.sandbox();

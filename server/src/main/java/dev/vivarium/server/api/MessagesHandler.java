@@ -145,7 +145,7 @@ public final class MessagesHandler {
     private final Runs runs;
     private final Duration breath;
 
-    /// @param breath the interval of keep-alives in a stream, by which the server notices a closed connection
+    /// @param keepAlive interval of keep-alives in a stream, by which the server detects a closed connection
     public MessagesHandler(SendMessage messages, Inbox inbox, Runs runs, Duration breath) {
         this.messages = messages;
         this.inbox = inbox;
@@ -192,7 +192,7 @@ public final class MessagesHandler {
         }
     }
 
-    /// The value of a field that takes one of `words`. The first is the default.
+    /// Returns the value of a field that takes one of `words`. The first is the default.
     private static String choice(JsonFields fields, String name, List<String> words) {
         String word = fields.optionalString(name).orElse(words.getFirst());
         if (!words.contains(word)) {
@@ -224,7 +224,7 @@ public final class MessagesHandler {
         }
     }
 
-    /// A check that the caller may read the messages. It fails for the worker of an earlier run, which must not
+    /// Returns a check that the caller may read the messages. It fails for the worker of an earlier run, which must not
     /// take the messages of the next one.
     private Runnable reader(Exchange exchange) {
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {

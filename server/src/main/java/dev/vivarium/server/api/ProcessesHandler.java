@@ -148,7 +148,7 @@ public final class ProcessesHandler {
                         new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
     }
 
-    /// Writes the body to the standard input. `eof=true` closes it then.
+    /// Writes the body to the standard input. `eof=true` then closes the standard input.
     public void stdin(Exchange exchange) throws IOException {
         boolean eof = QueryFlags.of(exchange, "eof", false);
         var process = process(exchange);

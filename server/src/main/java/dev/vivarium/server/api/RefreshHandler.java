@@ -25,8 +25,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// Routes that derive a token from another one: `POST …/sandbox/refresh` replaces it, and `POST …/sandbox/token`
-/// issues a narrower one for somebody else. The scopes never grow. Thread-safe.
+/// Routes that derive a token from another one: `POST …/sandbox/refresh` replaces it, and `POST …/sandbox/token` issues
+/// a narrower one for another user. The scopes never grow. Thread-safe.
 public final class RefreshHandler {
     private static final ObjectType<Refresh> REFRESH_REQUEST = object(
                     Refresh::new,

@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 
-/// An event that somebody sent to be kept. Nobody speaks for the server. Immutable.
+/// Event that a worker or a user appends to a log. Only the server may use the server's own source. Immutable.
 ///
-/// @param message what it says to the agent, if that is what it is for
+/// @param message message to the agent, if the event posts one
 record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
-    /// Prefixes of events that only the server and people cause.
+    /// Prefixes of the types that workers must not append.
     private static final List<String> NOT_OF_WORKERS =
             List.of("user.", "guardian.", "sandbox.", "command.", "file.", "agent.model_call");
 
-    /// What is told by doing it.
+    /// Types that only the routes of reviews append.
     private static final List<String> ANSWERS = List.of("user.approve", "user.reject");
 
     static NewEvent ofWorker(JsonFields fields) {
@@ -75,7 +75,7 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
         return event;
     }
 
-    /// With the message in the event, so that it can be told from others when it is heard.
+    /// Adds the id of the message to the event, so that clients can match the event with its delivery.
     private static SubmittedEvent said(JsonFields fields, NewEvent event, Message.Kind kind, SandboxId sandbox) {
         String id = event.id().orElseGet(() -> "said." + UUID.randomUUID());
         JsonFields data = fields.optionalObject("event_data").orElseThrow(() -> silent("is required", event));
@@ -106,7 +106,7 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
         return refused("event_data.content", rule + ": an event " + event.type() + " is said to the agent");
     }
 
-    /// What is wrong with one of several is told with its place.
+    /// Adds the position in the request to the field of an error.
     private static <T> T inPlace(JsonFields fields, Function<JsonFields, T> read) {
         try {
             return read.apply(fields);

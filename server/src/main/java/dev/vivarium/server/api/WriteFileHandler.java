@@ -84,7 +84,7 @@ public final class WriteFileHandler {
         this.telemetry = telemetry;
     }
 
-    /// Puts the body in the place of the file.
+    /// `PUT`: replaces the file with the body, or creates it.
     public void put(Exchange exchange) throws IOException {
         String path = WorkspacePath.of(exchange);
         var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
@@ -106,7 +106,7 @@ public final class WriteFileHandler {
         }
     }
 
-    /// Outcome of a write.
+    /// Parameters of a write.
     private record Change(String path, WriteCondition condition, FileMode mode) {}
 
     private static FileMode mode(Exchange exchange) {
@@ -134,7 +134,7 @@ public final class WriteFileHandler {
         }
     }
 
-    /// Reports whether something is replaced, for the status alone; the condition is what counts.
+    /// Reports whether the write replaces a file. Used only for the status; the guest enforces the condition.
     private static boolean existed(Workspace files, String path, WriteCondition condition) {
         return switch (condition) {
             case WriteCondition.Absent _ -> false;
@@ -144,7 +144,7 @@ public final class WriteFileHandler {
         };
     }
 
-    /// Removes a file, or a directory: one that is not empty only with `recursive=true`.
+    /// `DELETE`: removes a file or a directory. A directory with entries requires `recursive=true`.
     public void delete(Exchange exchange) throws IOException {
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
@@ -155,7 +155,7 @@ public final class WriteFileHandler {
         exchange.answer(204);
     }
 
-    /// Gives a file or directory another name, in directories that are made if they are missing.
+    /// `POST …?move_to=`: moves a file or directory. Creates missing parent directories of the target.
     public void move(Exchange exchange) throws IOException {
         String to = exchange.query("move_to");
         boolean replace = QueryFlags.of(exchange, "replace", false);
@@ -167,7 +167,7 @@ public final class WriteFileHandler {
         try {
             files.move(path, to, replacing, condition);
         } catch (SandboxException e) {
-            // Only for what can be moved: a refused move must not leave directories.
+            // Only if the source exists: a refused move must not leave new directories.
             int slash = to.lastIndexOf('/');
             if (slash <= 0 || !isMissing(e.failure()) || files.find(path).isEmpty()) {
                 throw e;
@@ -182,7 +182,7 @@ public final class WriteFileHandler {
         return failure instanceof Failure.NoSuchFile;
     }
 
-    /// A part of a file must not be taken for the whole.
+    /// Rejects `Content-Range`, because the body would replace the whole file.
     private static void refuseParts(Exchange exchange) {
         if (exchange.header("Content-Range").isPresent()) {
             throw new SandboxException(

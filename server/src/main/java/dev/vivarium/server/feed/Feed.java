@@ -67,8 +67,8 @@ public final class Feed {
             this.who = who;
         }
 
-        /// Returns the next events that the subscriber may see and that match the filter. Waits at most
-        /// `patience`. It reads the filter after the wait, because the filter can change meanwhile.
+        /// Returns the next events that the subscriber may see and that match the filter. Waits at most `timeout`. It
+        /// reads the filter after the wait, because the filter can change meanwhile.
         public LiveFeed.Heard next(Duration patience, Supplier<FeedFilter> wanted) throws InterruptedException {
             LiveFeed.Heard heard = listener.next(patience);
             FeedFilter filter = wanted.get();

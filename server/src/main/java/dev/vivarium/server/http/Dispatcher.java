@@ -255,7 +255,7 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    /// Closes the connection of a caller who has lost the right. What the request started ends as after a
+    /// Closes the connection of a caller who has lost the right. The effect on the request is the same as that of a
     /// disconnect.
     private static void cut(Request request) {
         request.getConnectionMetaData().getConnection().getEndPoint().close();

@@ -282,7 +282,7 @@ public final class Exchange {
         return new BudgetedInput(Content.Source.asInputStream(request));
     }
 
-    /// Returns the first `most` bytes of the body, or all of it. Fails after `patience`. The handler then throws an
+    /// Returns the first `most` bytes of the body, or all of it. Fails after `timeout`. The handler then throws an
     /// [IOException] after the response, which closes the connection.
     public byte[] body(Duration patience, int most) throws IOException {
         return TimedBody.await(request, patience, most);

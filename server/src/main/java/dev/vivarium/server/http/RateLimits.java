@@ -79,7 +79,7 @@ public final class RateLimits implements SandboxListener {
     /// State of a limit after a call. Immutable.
     ///
     /// @param isAllowed whether the server may handle the call
-    /// @param patience time until the next call is allowed
+    /// @param retryAfter time until the next call is allowed
     /// @param reset time until the full limit is available
     record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
         /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still

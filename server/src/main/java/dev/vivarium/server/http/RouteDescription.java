@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /// Declaration of a route: its address, its access class, and the types of its parameters, request and responses. The
-/// OpenAPI document is made from these declarations. Immutable.
+/// OpenAPI document is generated from these declarations. Immutable.
 ///
 /// The template is a path such as `/admin/keys/{key_id}`. A last parameter such as `{path…}` matches the rest of the
 /// path, with slashes.

@@ -5,7 +5,7 @@ import dev.vivarium.json.JsonFields;
 import java.net.http.HttpRequest;
 import java.util.Optional;
 
-/// Model APIs that the gateway supports. They differ in the key header, the error body and the token usage.
+/// Model APIs that the gateway supports. They differ in the key header, the error body and the token usage. Immutable.
 enum ModelApi {
     /// Anthropic's Messages API.
     ANTHROPIC {

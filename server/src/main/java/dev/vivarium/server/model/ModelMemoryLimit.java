@@ -25,7 +25,7 @@ final class ModelMemoryLimit {
     private final Semaphore all = new Semaphore(ALL, true);
     private final Map<SandboxId, Share> shares = new ConcurrentHashMap<>();
 
-    /// @param patience how long a request waits for memory
+    /// @param timeout how long a request waits for memory
     ModelMemoryLimit(Duration patience) {
         this.patience = patience;
     }

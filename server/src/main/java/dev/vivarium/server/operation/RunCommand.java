@@ -20,8 +20,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Runs a command in a sandbox: validates the request, applies the command policy, registers the process and reports
-/// metrics. Thread-safe.
+/// Operation that runs a command in a sandbox: it validates the request, applies the command policy, registers the
+/// process and reports metrics. Thread-safe.
 public final class RunCommand {
     private static final int MAX_SCRIPT_BYTES = 128 * 1024;
 
@@ -47,7 +47,7 @@ public final class RunCommand {
             this.stdin = stdin;
         }
 
-        /// The same without a limit on the output, for a caller that streams it.
+        /// Returns a copy without a limit on the output, for a caller that streams it.
         public Request withUnlimitedOutput() {
             return new Request(script, command.withOutputLimit(Command.UNLIMITED), stdin);
         }
@@ -98,8 +98,8 @@ public final class RunCommand {
         return new ManagedProcess.Origin(request.script, caller.name().value(), kind);
     }
 
-    /// The command to execute. Under an allow-list, a name means the system's program of that name, whatever the
-    /// workspace holds and whatever variables the sandbox was created with.
+    /// Returns the command to execute. Under an allow-list, a name always means the system's program of that name,
+    /// regardless of the files in the workspace and the variables of the sandbox.
     private Command command(Sandbox sandbox, Request request) {
         var policy = config.policy();
         if (policy.mode() == CommandPolicy.Mode.OPEN) {

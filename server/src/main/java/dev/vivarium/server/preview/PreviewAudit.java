@@ -18,12 +18,12 @@ public final class PreviewAudit {
     static final Duration LENGTH = Duration.ofHours(1);
 
     private static final String ROUTE = "ANY /sandboxes/{sandbox_id}/ports/{port}/{rest…}";
-    /// Maximum number of remembered visits. An evicted visit is recorded again.
+    /// Maximum number of remembered uses. An evicted use is recorded again.
     private static final int MOST = 10_000;
 
     private final Audit audit;
     private final InstantSource clock;
-    /// Start of each visit, in the order of the last audit entry. Guarded by itself.
+    /// Start of each use, in the order of the last audit entry. Guarded by itself.
     private final Map<Visit, Instant> begun = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 

@@ -26,8 +26,8 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
     private ByteBuffer firstIn = BufferUtil.EMPTY_BUFFER;
     private Runnable afterwards = () -> {};
 
-    /// Takes over the bytes that the program sent after its response head. If no byte passes for `patience`, the
-    /// tunnel closes.
+    /// Takes over the bytes that the program sent after its response head. If no byte passes for `timeout`, the tunnel
+    /// closes.
     Tunnel(EndPoint caller, Executor executor, Upstream upstream, Duration patience) {
         super(caller, executor);
         this.inside = upstream.connection();

@@ -134,7 +134,7 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// Waits for input. Fails if the program neither sends nor reads a byte for `patience`.
+    /// Waits for input. Fails if the program neither sends nor reads a byte for `timeout`.
     private void awaitReadable() {
         while (!connection.awaitReadable(patience)) {
             if (System.nanoTime() - lastSent >= patience.toNanos()) {

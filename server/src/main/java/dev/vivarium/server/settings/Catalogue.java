@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// All settings of the server.
+/// Catalogue of all settings of the server. Stateless.
 ///
 /// To add one: 1. declare it here and name it in [#ALL]; 2. read it in the record of its concern; 3. add its row to
 /// `docs/reference/configuration.md`, which a test compares with this list. An option must name the user who needs it.

@@ -8,8 +8,8 @@ import java.time.Duration;
 ///
 /// @param metricsEvery interval of the usage events of a sandbox
 /// @param heartbeat maximum silence of the server on a WebSocket
-/// @param breath maximum silence of the server on an event stream
-/// @param introduction how long a client of a WebSocket has to authenticate
+/// @param keepAlive maximum silence of the server on an event stream
+/// @param authTimeout how long a client of a WebSocket has to authenticate
 public record WatchConfig(Duration metricsEvery, Duration heartbeat, Duration breath, Duration introduction) {
     /// Default authentication timeout of a WebSocket.
     public static final Duration INTRODUCTION = Duration.ofSeconds(5);

@@ -5,9 +5,10 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 
-/// How much output a client is sent before it says that it has taken it. A browser reads whatever comes and would have
-/// to keep what its screen is too slow for; with a window it is the process that waits. Without one, TCP alone decides.
-/// Thread-safe.
+/// Flow-control window for output that the client has not acknowledged. Thread-safe.
+///
+/// A browser buffers all messages that its terminal has not drawn yet. With a window, the process waits instead.
+/// Without a window, only TCP limits the output.
 final class OutputWindow implements AutoCloseable {
     private final long limit;
 
@@ -21,7 +22,7 @@ final class OutputWindow implements AutoCloseable {
         this.limit = characters.orElse(Long.MAX_VALUE);
     }
 
-    /// Waits until the client has taken enough of what it was sent.
+    /// Counts the text as sent, and waits until the unacknowledged output is below the limit.
     synchronized void sent(String text) {
         unseen += text.length();
         try {
@@ -41,7 +42,7 @@ final class OutputWindow implements AutoCloseable {
         notifyAll();
     }
 
-    /// Nobody waits any more. Idempotent.
+    /// Releases the waiting thread. Idempotent.
     @Override
     public synchronized void close() {
         closed = true;

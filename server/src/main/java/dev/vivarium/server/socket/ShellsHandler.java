@@ -35,7 +35,7 @@ public final class ShellsHandler {
             field("role", JsonType.constants(Participant.Role.class), Participant::role),
             field("since", TIME, Participant::since));
 
-    /// Everybody in a shell.
+    /// The participants of a shell.
     static final ObjectType<List<Participant>> PEOPLE =
             object("", field("people", JsonType.list(PARTICIPANT), Function.identity()));
 

@@ -27,8 +27,7 @@ public final class EgressAudit {
         this.clock = clock;
     }
 
-    /// Counts of one minute. `told` is recorded, `untold` is omitted, and `owed` is the omitted count of the
-    /// earlier minute.
+    /// Counts of one minute. `owed` is the number of omitted connections of the earlier minute.
     private record Minute(long number, int told, int untold, int owed) {
         Minute next(long now) {
             if (number != now) {
