@@ -137,7 +137,7 @@ public final class Vivarium implements AutoCloseable {
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
-        health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
+        health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
@@ -228,7 +228,7 @@ public final class Vivarium implements AutoCloseable {
     /// Returns the routes of events and sockets.
     private List<Route> liveRoutes(Operations operations, Callers callers) {
         var feed = new Feed(log, sandboxes, credentials.rights());
-        var heartbeat = config.watch().breath();
+        var heartbeat = config.watch().keepAlive();
         var events = new EventsHandler(log, runs.inbox(), runs.events(), sockets.presence(), CLOCK, heartbeat);
         var messages = new MessagesHandler(operations.messages(), runs.inbox(), runs.runs(), heartbeat);
         var handler = new SocketsHandler(sockets, callers, telemetry, log, operations, feed);

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 record ByteRange(long offset, long length) {
     private static final Pattern SINGLE = Pattern.compile("(?i:bytes)=\\s*(\\d{0,18})-(\\d{0,18})\\s*");
 
-    /// Returns the range in the header. Several ranges, another unit and invalid text count as no range: the response
-    /// is then the whole file, as the standard allows.
+    /// Returns the range in the header. Several ranges, another unit and invalid text count as no range: the
+    /// response is then the whole file, as the standard allows.
     static Optional<ByteRange> of(String header, long size) {
         Matcher matcher = SINGLE.matcher(header);
         if (!matcher.matches()) {

@@ -54,7 +54,8 @@ public final class Callers {
         }
     }
 
-    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would use the space that the store needs.
+    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would use the space that the store
+    /// needs.
     void requireSpaceForUpload() {
         sandboxes.diskSpace().requireWritable("upload a file");
     }

@@ -13,7 +13,8 @@ import java.util.TreeMap;
 record ContentDisposition(Map<String, String> parameters) {
     private static final String UNRESERVED = "!#$&+-.^_`|~";
 
-    /// Returns `attachment` with the last part of `path` as the name: in ASCII for old clients and in UTF-8 for others.
+    /// Returns `attachment` with the last part of `path` as the name: in ASCII for old clients and in UTF-8 for
+    /// others.
     static String attachment(String path) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         var ascii = new StringBuilder();

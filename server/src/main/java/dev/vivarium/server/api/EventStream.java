@@ -21,7 +21,7 @@ final class EventStream implements AutoCloseable {
     private final Format format;
     private final OutputStream out;
     private final ReentrantLock sending = new ReentrantLock();
-    private volatile long said = System.nanoTime();
+    private volatile long lastSent = System.nanoTime();
 
     private EventStream(Format format, OutputStream out) {
         this.format = format;
@@ -75,7 +75,7 @@ final class EventStream implements AutoCloseable {
         try {
             line.writeTo(out);
             out.flush();
-            said = System.nanoTime();
+            lastSent = System.nanoTime();
         } finally {
             sending.unlock();
         }
@@ -87,7 +87,7 @@ final class EventStream implements AutoCloseable {
     }
 
     /// Sends the headers before the first event, so that the client detects that the stream is open.
-    void stand() throws IOException {
+    void sendHeaders() throws IOException {
         sending.lock();
         try {
             out.flush();
@@ -97,27 +97,27 @@ final class EventStream implements AutoCloseable {
     }
 
     /// Sends a keep-alive if nothing was sent for `silence`.
-    void breatheAfter(Duration silence) throws IOException {
-        if (System.nanoTime() - said >= silence.toNanos()) {
-            breathe();
+    void keepAliveAfter(Duration silence) throws IOException {
+        if (System.nanoTime() - lastSent >= silence.toNanos()) {
+            keepAlive();
         }
     }
 
     /// Sends a keep-alive, unless another thread is sending. The server detects a closed connection only when it
     /// writes.
-    void breathe() throws IOException {
+    void keepAlive() throws IOException {
         if (sending.tryLock()) {
             try {
-                out.write(breath());
+                out.write(keepAliveBytes());
                 out.flush();
-                said = System.nanoTime();
+                lastSent = System.nanoTime();
             } finally {
                 sending.unlock();
             }
         }
     }
 
-    private byte[] breath() {
+    private byte[] keepAliveBytes() {
         return switch (format) {
             case EVENT_STREAM -> ": keep-alive\n\n".getBytes(StandardCharsets.UTF_8);
             case NDJSON ->

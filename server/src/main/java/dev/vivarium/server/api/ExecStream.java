@@ -64,7 +64,7 @@ final class ExecStream implements AutoCloseable {
         try {
             while (true) {
                 Thread.sleep(KEEP_ALIVE);
-                events.breathe();
+                events.keepAlive();
             }
         } catch (InterruptedException e) {
             // The stream has ended.

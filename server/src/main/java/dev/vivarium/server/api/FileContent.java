@@ -47,7 +47,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
 
     /// Returns the file, with its bytes if there are at most `small` of them.
     static FileContent of(Workspace files, String path, long small) {
-        SandboxException restless = new SandboxException(new Failure.FileChanging(path));
+        SandboxException changing = new SandboxException(new Failure.FileChanging(path));
         for (int i = 0; i < ATTEMPTS; i++) {
             try (var download = files.read(path, 0, small)) {
                 FileEntry entry = download.entry();
@@ -62,7 +62,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
                 }
             }
         }
-        throw restless;
+        throw changing;
     }
 
     private static Identity version(Download download) {

@@ -29,27 +29,27 @@ public final class HealthChecks implements AutoCloseable {
 
     private final DrainGate gate;
     private final Sandboxes sandboxes;
-    private final Supplier<Optional<String>> poolTrouble;
+    private final Supplier<Optional<String>> poolFailure;
     private final List<Check> checks;
     private final ScheduledExecutorService workers;
 
     private HealthChecks(
-            DrainGate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolTrouble, List<Check> checks) {
+            DrainGate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolFailure, List<Check> checks) {
         this.gate = gate;
         this.sandboxes = sandboxes;
-        this.poolTrouble = poolTrouble;
+        this.poolFailure = poolFailure;
         this.checks = checks;
         this.workers = Executors.newScheduledThreadPool(
                 checks.size(), Thread.ofPlatform().name("health-", 1).daemon().factory());
     }
 
-    /// Starts the checks. `poolTrouble` returns the reason if no sandbox can start. It must not block.
+    /// Starts the checks. `poolFailure` returns the reason if no sandbox can start. It must not block.
     public static HealthChecks start(
-            Db db, Sandboxes sandboxes, DrainGate gate, Supplier<Optional<String>> poolTrouble) {
+            Db db, Sandboxes sandboxes, DrainGate gate, Supplier<Optional<String>> poolFailure) {
         var health = new HealthChecks(
                 gate,
                 sandboxes,
-                poolTrouble,
+                poolFailure,
                 List.of(
                         new Check("store", () -> store(db)),
                         new Check("guest_loop", () -> guestLoop(sandboxes)),
@@ -64,7 +64,7 @@ public final class HealthChecks implements AutoCloseable {
     Map<String, String> failing() {
         var failing = new TreeMap<String, String>();
         checks.forEach(check -> check.failure().ifPresent(why -> failing.put(check.part, why)));
-        poolTrouble.get().filter(_ -> !isPoolFull()).ifPresent(why -> failing.put("provider", why));
+        poolFailure.get().filter(_ -> !isPoolFull()).ifPresent(why -> failing.put("provider", why));
         if (sandboxes.diskSpace().reading().level() == DiskSpace.Level.FULL) {
             failing.put("disk", "the file system of the home is full; end sandboxes or delete files");
         }
@@ -127,27 +127,28 @@ public final class HealthChecks implements AutoCloseable {
     /// Check of one part. One thread runs it; any thread may read its result. Thread-safe.
     private static final class Check {
         private final String part;
-        private final Supplier<Optional<String>> question;
+        private final Supplier<Optional<String>> probe;
         private volatile Optional<String> last = Optional.empty();
-        private volatile Optional<Long> asked = Optional.empty();
+        private volatile Optional<Long> startedAt = Optional.empty();
 
-        Check(String part, Supplier<Optional<String>> question) {
+        Check(String part, Supplier<Optional<String>> probe) {
             this.part = part;
-            this.question = question;
+            this.probe = probe;
         }
 
         void run() {
-            asked = Optional.of(System.nanoTime());
+            startedAt = Optional.of(System.nanoTime());
             try {
-                last = question.get();
+                last = probe.get();
             } catch (RuntimeException e) {
                 last = Optional.of("the check failed: " + e);
             }
-            asked = Optional.empty();
+            startedAt = Optional.empty();
         }
 
         Optional<String> failure() {
-            boolean isLate = asked.filter(since -> System.nanoTime() - since > LIMIT.toNanos())
+            boolean isLate = startedAt
+                    .filter(since -> System.nanoTime() - since > LIMIT.toNanos())
                     .isPresent();
             return isLate ? Optional.of(part + " does not answer within " + LIMIT.toMillis() + " ms") : last;
         }

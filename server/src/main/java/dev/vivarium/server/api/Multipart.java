@@ -28,7 +28,8 @@ final class Multipart implements MultiPart.Parser.Listener {
         this.parts = parts;
     }
 
-    /// Receiver of the parts. For each part, the parser calls `begin`, then `content` any number of times, then `end`.
+    /// Receiver of the parts. For each part, the parser calls `begin`, then `content` any number of times, then
+    /// `end`.
     interface Parts {
         void begin(String name, Optional<String> filename);
 
@@ -129,8 +130,8 @@ final class Multipart implements MultiPart.Parser.Listener {
         });
     }
 
-    /// Stores the first failure and skips all later steps. The parser ignores exceptions of its listener, so a refused
-    /// file would be stored otherwise.
+    /// Stores the first failure and skips all later steps. The parser ignores exceptions of its listener, so a
+    /// refused file would be stored otherwise.
     private void guarded(Runnable step) {
         if (failure == null) {
             try {

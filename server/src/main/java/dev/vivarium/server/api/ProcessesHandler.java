@@ -192,7 +192,7 @@ public final class ProcessesHandler {
                     }
                     text.send(stream, bytes);
                 }
-                case News.Quiet _ when follow -> events.breathe();
+                case News.Quiet _ when follow -> events.keepAlive();
                 case News.Quiet _ -> {
                     text.end();
                     return;

@@ -81,13 +81,13 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         } else {
             piece.write(bytes, offset, length);
             if (piece.size() > HELD) {
-                letGo();
+                transferHeldBytes();
             }
         }
     }
 
     /// Moves the received bytes from memory to the guest, or to disk if the session is unknown.
-    private void letGo() {
+    private void transferHeldBytes() {
         byte[] begun = piece.toByteArray();
         piece.reset();
         if (sandbox == null) {

@@ -101,7 +101,7 @@ public final class WriteFileHandler {
             exchange.answerHeader("ETag", Preconditions.tag(tag));
             exchange.answer(existed ? 204 : 201);
         } catch (SandboxException e) {
-            tellOfLimit(sandbox, e.failure());
+            reportLimit(sandbox, e.failure());
             throw e;
         }
     }
@@ -197,7 +197,7 @@ public final class WriteFileHandler {
         }
     }
 
-    private void tellOfLimit(Sandbox sandbox, Failure failure) {
+    private void reportLimit(Sandbox sandbox, Failure failure) {
         if (failure instanceof Failure.FileTooLarge
                 || failure instanceof Failure.TooManyFiles
                 || failure instanceof Failure.WorkspaceFull

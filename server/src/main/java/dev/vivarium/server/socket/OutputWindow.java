@@ -13,7 +13,7 @@ final class OutputWindow implements AutoCloseable {
     private final long limit;
 
     @GuardedBy("this")
-    private long unseen;
+    private long unacknowledged;
 
     @GuardedBy("this")
     private boolean closed;
@@ -24,9 +24,9 @@ final class OutputWindow implements AutoCloseable {
 
     /// Counts the text as sent, and waits until the unacknowledged output is below the limit.
     synchronized void sent(String text) {
-        unseen += text.length();
+        unacknowledged += text.length();
         try {
-            while (unseen >= limit && !closed) {
+            while (unacknowledged >= limit && !closed) {
                 wait();
             }
         } catch (InterruptedException e) {
@@ -34,11 +34,11 @@ final class OutputWindow implements AutoCloseable {
         }
     }
 
-    synchronized void seen(long characters) {
+    synchronized void acknowledge(long characters) {
         if (characters < 0) {
             throw new SandboxException(new Failure.InvalidRequest("characters", "must not be negative"));
         }
-        unseen = Math.max(0, unseen - characters);
+        unacknowledged = Math.max(0, unacknowledged - characters);
         notifyAll();
     }
 

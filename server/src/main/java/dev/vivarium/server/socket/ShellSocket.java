@@ -53,7 +53,7 @@ final class ShellSocket implements SocketSession {
             Sandbox sandbox = caller.sandbox().orElseThrow();
             callers.requireAwake(sandbox);
             boolean types =
-                    auth.hands() == AuthMessage.Hands.ON && caller.scopes().allows(Scope.SHELL);
+                    auth.typing() == AuthMessage.Typing.ON && caller.scopes().allows(Scope.SHELL);
             Role role = types ? Role.TYPIST : Role.WATCHER;
             var user = caller.principal().orElseThrow().name();
             try (var undo = new Undo()) {
@@ -106,7 +106,7 @@ final class ShellSocket implements SocketSession {
         switch (type) {
             case "stdin" -> type(sender, fields.string("data"));
             case "resize" -> resize(fields);
-            case "seen" -> window.seen(fields.integer("characters"));
+            case "seen" -> window.acknowledge(fields.integer("characters"));
             case "signal" -> signal(sender, fields.string("name"));
             default ->
                 throw new SandboxException(
