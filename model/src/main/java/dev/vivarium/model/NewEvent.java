@@ -18,7 +18,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
     /// Prefix of ids that only the server assigns.
     public static final String OUR_IDS = "sandbox:";
 
-    private static final int LONGEST_SOURCE = 100;
+    private static final int MAX_SOURCE = 100;
     private static final Pattern TYPE = Pattern.compile("[a-zA-Z0-9_.]{1,100}");
     private static final Pattern ID = Pattern.compile("[\\x21-\\x7e]{1,100}");
     private static final Pattern SOURCE = Pattern.compile("[a-zA-Z0-9_.:@-]{1,100}");
@@ -80,7 +80,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
     /// Returns a source made from a name. Characters that a source cannot have become `_`.
     public static String sourceOf(String name) {
         String plain = name.replaceAll("[^a-zA-Z0-9_.:@-]", "_");
-        return plain.isEmpty() ? "user" : plain.substring(0, Math.min(plain.length(), LONGEST_SOURCE));
+        return plain.isEmpty() ? "user" : plain.substring(0, Math.min(plain.length(), MAX_SOURCE));
     }
 
     static void requireSource(String source) {
