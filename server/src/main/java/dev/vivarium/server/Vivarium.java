@@ -263,7 +263,9 @@ public final class Vivarium implements AutoCloseable {
 
     private Callers callers() {
         return new Callers(
-                sandboxes, lookup, config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND);
+                sandboxes,
+                lookup,
+                config.calls().wakeOnTraffic() ? Callers.ResumePolicy.ON_TRAFFIC : Callers.ResumePolicy.EXPLICIT);
     }
 
     /// Connects the parts that need each other.

@@ -12,8 +12,8 @@ import java.nio.file.Path;
 
 /// Response to a request that runs a command: its result, or its events if the client accepts a stream. Thread-safe.
 ///
-/// If the client closes its connection, the server kills the command with all its descendants: a write to a stream
-/// fails, and the wait for a result is cancelled.
+/// If the client closes its connection, the server kills the command with all its descendants. It detects this by a
+/// failed write to a stream, or because the wait for a result is cancelled.
 public final class CommandResponse {
     private final RunCommand commands;
     private final SpooledOutput.Place outputs;

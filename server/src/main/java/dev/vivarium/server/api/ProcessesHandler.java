@@ -137,7 +137,7 @@ public final class ProcessesHandler {
     public void signal(Exchange exchange) throws IOException {
         var request = exchange.json(SIGNAL_REQUEST);
         var process = process(exchange);
-        callers.awake(exchange.sandbox());
+        callers.resumed(exchange.sandbox());
         process.signal(request.signal(), request.target());
         exchange.answer(204);
     }
@@ -152,7 +152,7 @@ public final class ProcessesHandler {
     public void stdin(Exchange exchange) throws IOException {
         boolean eof = QueryFlags.of(exchange, "eof", false);
         var process = process(exchange);
-        callers.awake(exchange.sandbox());
+        callers.resumed(exchange.sandbox());
         var body = exchange.body();
         var piece = new byte[PIECE];
         int count;
@@ -210,7 +210,7 @@ public final class ProcessesHandler {
     public void kill(Exchange exchange) throws IOException {
         var process = process(exchange);
         if (process.info().state() == ProcessInfo.State.RUNNING) {
-            callers.awake(exchange.sandbox());
+            callers.resumed(exchange.sandbox());
             process.signal(Signal.KILL, SignalTarget.TREE);
         } else {
             process.close();

@@ -78,7 +78,7 @@ public final class ReadFileHandler {
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.awake(exchange.sandbox()).files();
+        var files = callers.resumed(exchange.sandbox()).files();
         Optional<FileContent> content = path.isEmpty() ? Optional.empty() : find(files, path);
         if (content.isPresent()) {
             content.get().bytes().ifPresent(bytes -> exchange.reserve(bytes.length));
@@ -157,7 +157,7 @@ public final class ReadFileHandler {
         exchange.answerHeader(MODE, Integer.toOctalString(content.entry().mode() & PERMISSIONS));
         exchange.answerHeader("Accept-Ranges", "bytes");
         exchange.answerHeader("Cache-Control", "private, no-cache");
-        // A browser must not run any file as a page of this server, whatever its name or content.
+        // A browser must not run a file as a page of this server, regardless of its name and content.
         exchange.answerHeader("Content-Disposition", ContentDisposition.attachment(path));
         exchange.answerHeader("Content-Security-Policy", "sandbox");
     }

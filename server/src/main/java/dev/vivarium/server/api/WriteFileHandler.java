@@ -92,7 +92,7 @@ public final class WriteFileHandler {
         refuseIfTooLarge(exchange);
         callers.requireSpaceForUpload();
         exchange.usesFilesOf(exchange.sandbox());
-        var sandbox = callers.awake(exchange.sandbox());
+        var sandbox = callers.resumed(exchange.sandbox());
         var files = sandbox.files();
         boolean existed = existed(files, path, change.condition());
         long start = System.nanoTime();
@@ -150,7 +150,7 @@ public final class WriteFileHandler {
         String path = WorkspacePath.of(exchange);
         WriteCondition condition = Preconditions.ofChange(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.awake(exchange.sandbox()).files();
+        var files = callers.resumed(exchange.sandbox()).files();
         files.remove(path, recursive ? ListDepth.ALL : ListDepth.TOP, condition);
         exchange.answer(204);
     }
@@ -162,7 +162,7 @@ public final class WriteFileHandler {
         WriteCondition condition = Preconditions.ofChange(exchange);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.awake(exchange.sandbox()).files();
+        var files = callers.resumed(exchange.sandbox()).files();
         var replacing = replace ? Workspace.Replacing.WHAT_IS_THERE : Workspace.Replacing.NOTHING;
         try {
             files.move(path, to, replacing, condition);

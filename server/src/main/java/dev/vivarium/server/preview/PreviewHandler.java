@@ -150,9 +150,9 @@ public final class PreviewHandler {
         try {
             return sandbox.dial(port);
         } catch (SandboxException e) {
-            boolean sleeps =
+            boolean isPaused =
                     e.failure() instanceof Failure.SandboxNotRunning(var _, Status status) && status == Status.PAUSED;
-            if (!sleeps || !config.wakes()) {
+            if (!isPaused || !config.wakes()) {
                 throw e;
             }
             sandbox.resume(PauseReason.TRAFFIC);

@@ -55,7 +55,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
     private volatile Optional<RequestLimits.Slots> slots = Optional.empty();
     private volatile Instant since = Instant.EPOCH;
 
-    /// Right of the client: who it is, its credential, and the access that reports the loss.
+    /// Right of the client: its identity, its credential, and the access that reports the loss.
     private record Entry(Caller caller, Credential credential, Access access) {
         Principal principal() {
             return caller.principal().orElseThrow();

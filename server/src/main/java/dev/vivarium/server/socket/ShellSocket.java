@@ -51,7 +51,7 @@ final class ShellSocket implements SocketSession {
         return (socket, caller, first) -> {
             AuthMessage auth = AuthMessage.read(first);
             Sandbox sandbox = caller.sandbox().orElseThrow();
-            callers.requireAwake(sandbox);
+            callers.requireResumed(sandbox);
             boolean types =
                     auth.typing() == AuthMessage.Typing.ON && caller.scopes().allows(Scope.SHELL);
             Role role = types ? Role.TYPIST : Role.WATCHER;
@@ -116,7 +116,7 @@ final class ShellSocket implements SocketSession {
 
     private void type(Caller sender, String data) {
         viewer.requireTypist();
-        callers.requireAwake(sender.sandbox().orElseThrow());
+        callers.requireResumed(sender.sandbox().orElseThrow());
         viewer.type(data);
         typing.add(data);
     }

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// All open sockets. Closes those whose clients do not authenticate or do not answer. Thread-safe.
+/// Registry of all open sockets. It closes sockets whose clients do not authenticate or do not respond. Thread-safe.
 public final class Sockets implements AutoCloseable {
     /// Interval of the periodic work of sockets.
     private static final Duration CHECK = Duration.ofMillis(400);
