@@ -63,7 +63,7 @@ public sealed interface Failure
         }
     }
 
-    /// A field of the request is missing, unknown or invalid. `rule` is what it must satisfy.
+    /// A field of the request is missing, unknown or invalid. `rule` is the violated rule.
     record InvalidRequest(String field, String rule) implements RequestFailure {
         @Override
         public String sentence() {

@@ -25,8 +25,8 @@ import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Handles each request in the same steps: request id, route, admission, limits, handler. A failure becomes a problem
-/// response. Each request has its own virtual thread. Thread-safe.
+/// Dispatcher of requests. It runs the same steps for each request: request id, route, admission, limits, handler. A
+/// failure becomes a problem response. Each request has its own virtual thread. Thread-safe.
 final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 

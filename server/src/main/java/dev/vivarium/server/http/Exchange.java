@@ -297,7 +297,7 @@ public final class Exchange {
     public JsonObjects jsonObjects() throws IOException {
         byte[] bytes = jsonBytes(JSON, LINES);
         boolean isLines = mediaType().equalsIgnoreCase(LINES);
-        // ISO 8859-1 maps each byte to one character. The code below only looks for line ends and brackets.
+        // ISO 8859-1 maps each byte to one character. The code below only searches for line ends and brackets.
         String text = new String(bytes, StandardCharsets.ISO_8859_1).strip();
         if (isLines) {
             String array = text.lines().filter(line -> !line.isBlank()).collect(Collectors.joining(",", "[", "]"));

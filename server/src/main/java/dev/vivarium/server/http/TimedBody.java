@@ -11,7 +11,7 @@ import org.eclipse.jetty.io.Content;
 
 /// Request body with a deadline for its end. Stateless.
 ///
-/// A client that sends a byte now and then is never idle, so the idle timeout alone would let it hold a slot for ever.
+/// A client that sends a byte now and then is never idle, so the idle timeout alone would never release its slot.
 final class TimedBody {
     private TimedBody() {}
 

@@ -98,8 +98,8 @@ public final class RunCommand {
         return new ManagedProcess.Origin(request.script, caller.name().value(), kind);
     }
 
-    /// Returns the command to execute. Under an allow-list, a name always means the system's program of that name,
-    /// regardless of the files in the workspace and the variables of the sandbox.
+    /// Returns the command to execute. Under an allow-list, a name always means the system's program of that name.
+    /// Files in the workspace and variables of the sandbox cannot change it.
     private Command command(Sandbox sandbox, Request request) {
         var policy = config.policy();
         if (policy.mode() == CommandPolicy.Mode.OPEN) {
@@ -111,7 +111,7 @@ public final class RunCommand {
                 .toList());
     }
 
-    /// Writes on a thread of its own, because a command may fill its output before it reads its input.
+    /// Writes on a separate thread, because a command may fill its output before it reads its input.
     private static void writeInput(Execution execution, String text) {
         Thread.ofVirtual().name("stdin-" + execution.pid()).start(() -> {
             byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
