@@ -5,7 +5,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Loop of an agent around [BashTool]. Arguments as for [Hello].
+/// Loop of an agent around [BashTool]. Arguments as for [Hello]. Stateless.
 ///
 /// The model is a script, so that the example needs no account. Replace it with a call to your model.
 public final class Agent {

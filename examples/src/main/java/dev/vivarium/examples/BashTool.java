@@ -61,8 +61,8 @@ public final class BashTool {
 
     /// Reports a lost sandbox. Without this note, a model searches for its files for many turns.
     private String loss() {
-        Recreated news = lost.getAndSet(null);
-        return news == null
+        Recreated recreated = lost.getAndSet(null);
+        return recreated == null
                 ? ""
                 : "Note: the sandbox had expired and this is a new one. Files from earlier commands are gone.\n";
     }

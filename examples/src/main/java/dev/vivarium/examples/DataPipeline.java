@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Data pipeline: upload, commands that share files, and download. Arguments as for [Hello].
+/// Data pipeline: upload, commands that share files, and download. Arguments as for [Hello]. Stateless.
 public final class DataPipeline {
     private static final String ORDERS = """
             id,customer,amount

@@ -6,7 +6,7 @@ import dev.vivarium.sdk.SandboxClient;
 import java.net.URI;
 
 /// First command in a sandbox. Arguments: the server's address and an API key. Without arguments, the sandbox runs in
-/// this process.
+/// this process. Stateless.
 public final class Hello {
     private Hello() {}
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// Concurrent conversations on one client, each with its own sandbox. Arguments as for [Hello].
+/// Concurrent conversations on one client, each with its own sandbox. Arguments as for [Hello]. Stateless.
 public final class ParallelThreads {
     private static final int CONVERSATIONS = 6;
 

@@ -8,7 +8,7 @@ import dev.vivarium.sdk.engine.Run;
 import java.net.URI;
 import java.time.Duration;
 
-/// Streamed output, and a command that is stopped early. Arguments as for [Hello].
+/// Streamed output, and a command that is stopped early. Arguments as for [Hello]. Stateless.
 public final class StreamingOutput {
     private StreamingOutput() {}
 

@@ -81,7 +81,7 @@ final class EventBodyReader {
         };
     }
 
-    /// The judgement of an agent counts even if its text cannot be read.
+    /// Returns "" if the text is invalid, because the judgement of an agent counts without it.
     private static String textOrEmpty(JsonFields data, String name) {
         try {
             return data.optionalString(name).orElse("");

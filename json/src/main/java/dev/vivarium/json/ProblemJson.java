@@ -28,8 +28,8 @@ import tools.jackson.core.JsonGenerator;
 /// Codec between a [Failure] and an RFC 9457 problem: the HTTP status, the members, and the same value again on the
 /// client. The only place that assigns a status to a failure. Stateless.
 ///
-/// To add a failure: the switches over its family do not compile without it, and the round-trip test fails until
-/// [#read] knows its slug.
+/// To add a failure, extend the switches over its family, which do not compile without it, and [#read]. The round-trip
+/// test fails until [#read] accepts its slug.
 public final class ProblemJson {
     /// The media type of every error.
     public static final String CONTENT_TYPE = "application/problem+json";
@@ -529,7 +529,7 @@ public final class ProblemJson {
         Json.number(out, name, Math.round(bytes / MIB * 100) / 100.0);
     }
 
-    /// Sentence that clients may compare. The session and its end are in `detail`.
+    /// Returns a sentence that clients may compare. The session and its end are in `detail`.
     private static String error(Failure failure) {
         return failure instanceof Failure.NoSuchSandbox ? INVALID_SESSION : failure.sentence();
     }

@@ -36,12 +36,12 @@ import java.util.regex.Pattern;
 
 /// JSON form of tasks and runs. Stateless.
 public final class RunJson {
-    private static final int MOST_TOOLS = 100;
-    private static final int LONGEST_TOOL = 200;
-    private static final Pattern TOOL = Pattern.compile("[^\\p{Cntrl}]{1," + LONGEST_TOOL + "}");
+    private static final int MAX_TOOLS = 100;
+    private static final int MAX_TOOL = 200;
+    private static final Pattern TOOL = Pattern.compile("[^\\p{Cntrl}]{1," + MAX_TOOL + "}");
 
     /// A year: longer than any sandbox lives, and within the range of every clock.
-    private static final int MOST_MINUTES = 366 * 24 * 60;
+    private static final int MAX_MINUTES = 366 * 24 * 60;
 
     public static final JsonType<Run.Status> RUN_STATUS = constants(Run.Status.class);
     /// Combined status of a sandbox and its run. See [#status].
@@ -150,15 +150,12 @@ public final class RunJson {
 
     private static final ObjectType<Object> CONSTRAINTS = object(
                     "",
-                    optional(
-                            "allowed_tools",
-                            list(STRING.length(1, LONGEST_TOOL)).with("maxItems", MOST_TOOLS),
-                            """
+                    optional("allowed_tools", list(STRING.length(1, MAX_TOOL)).with("maxItems", MAX_TOOLS), """
                             Names of the tools that the agent may use, beside the tools of the worker itself. An empty \
                             list allows none. Without the list the agent may use all tools of its runtime."""),
                     optional(
                             "time_limit_minutes",
-                            NUMBER.with("exclusiveMinimum", 0).with("maximum", MOST_MINUTES),
+                            NUMBER.with("exclusiveMinimum", 0).with("maximum", MAX_MINUTES),
                             "The run fails after this time."))
             .with("additionalProperties", true);
 
@@ -194,17 +191,17 @@ public final class RunJson {
     private static String constraints(JsonFields fields) {
         fields.optionalStrings("allowed_tools").ifPresent(tools -> {
             String field = fields.place() + "allowed_tools";
-            require(tools.size() <= MOST_TOOLS, field, "must name at most " + MOST_TOOLS + " tools");
+            require(tools.size() <= MAX_TOOLS, field, "must name at most " + MAX_TOOLS + " tools");
             require(
                     tools.stream().allMatch(tool -> TOOL.matcher(tool).matches()),
                     field,
-                    "must hold names of tools: 1 to " + LONGEST_TOOL + " characters each, without control characters");
+                    "must hold names of tools: 1 to " + MAX_TOOL + " characters each, without control characters");
         });
         fields.optionalNumber("time_limit_minutes")
                 .ifPresent(minutes -> require(
-                        minutes > 0 && minutes <= MOST_MINUTES,
+                        minutes > 0 && minutes <= MAX_MINUTES,
                         fields.place() + "time_limit_minutes",
-                        "must be above 0 and at most " + MOST_MINUTES));
+                        "must be above 0 and at most " + MAX_MINUTES));
         return fields.text();
     }
 

@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// Failures of authentication and authorization: keys, tokens, origins.
+/// Failures of authentication and authorization: keys, tokens, origins. Immutable.
 public sealed interface AccessFailure extends Failure
         permits Failure.NotAuthenticated,
                 Failure.NotAllowed,

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// A program to run in a sandbox, with its limits. Immutable.
+/// Program to run in a sandbox, with its limits. Immutable.
 ///
 /// `directory` is relative to the workspace, or absolute inside the sandbox. `outputLimit` applies to each stream:
 /// output beyond it is discarded and reported in the [Exit], and the command continues.

@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// Failures of commands, processes and shells in a sandbox.
+/// Failures of commands, processes and shells in a sandbox. Immutable.
 public sealed interface CommandFailure extends Failure
         permits Failure.PolicyRefused,
                 Failure.CannotRun,

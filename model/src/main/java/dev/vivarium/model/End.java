@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /// Cause and time of a sandbox's end. Immutable.
 ///
-/// It is kept after the sandbox is deleted, so that a late client learns the cause.
+/// The server keeps it after it deletes the sandbox, so that a late client learns the cause.
 public record End(Cause cause, String detail, Instant at) {
 
     public enum Cause {

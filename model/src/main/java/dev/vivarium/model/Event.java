@@ -21,12 +21,12 @@ public record Event(
         this(sandbox, seq, id, type, data, source, at, Optional.empty());
     }
 
-    /// The same event with other data.
+    /// Returns the same event with other data.
     public Event withData(String other) {
         return new Event(sandbox, seq, id, type, other, source, at, task);
     }
 
-    /// The id of an event that was appended without one.
+    /// Returns the id of an event that was appended without one.
     public static String idOf(SandboxId sandbox, long seq) {
         return NewEvent.OUR_IDS + sandbox.value() + ":" + seq;
     }

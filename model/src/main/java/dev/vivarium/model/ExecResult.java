@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// A finished command with its output. Immutable.
+/// Finished command with its output. Immutable.
 ///
 /// Invalid UTF-8 appears as replacement characters. If `truncated` is set, a stream exceeded the output limit of the
 /// command; its beginning was kept.

@@ -11,7 +11,7 @@ import java.util.Optional;
 ///
 /// Switches of this repository have no `default`, so that a new failure breaks the build where code must handle it.
 /// Users should have a `default`: a new record is a minor release. Outcomes of a user's own command (exit codes,
-/// timeouts, kills) are results, not failures. HTTP statuses are the business of `ProblemJson`.
+/// timeouts, kills) are results, not failures. `ProblemJson` assigns the HTTP statuses.
 public sealed interface Failure
         permits SandboxFailure,
                 CommandFailure,
@@ -63,7 +63,7 @@ public sealed interface Failure
         }
     }
 
-    /// A field of the request is missing, unknown or invalid. `rule` is what it must satisfy.
+    /// A field of the request is missing, unknown or invalid. `rule` is the violated rule.
     record InvalidRequest(String field, String rule) implements RequestFailure {
         @Override
         public String sentence() {

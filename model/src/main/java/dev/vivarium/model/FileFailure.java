@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// Failures of files in a workspace.
+/// Failures of files in a workspace. Immutable.
 public sealed interface FileFailure extends Failure
         permits Failure.NoSuchFile,
                 Failure.WrongFileType,

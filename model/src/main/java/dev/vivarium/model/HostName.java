@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 /// @param text    in lower case, without a trailing dot; an IPv6 address in brackets
 /// @param address the address, if the text is one; a name has none until it is resolved
 public record HostName(String text, Optional<InetAddress> address) {
-    private static final int LONGEST = 253;
+    private static final int MAX_LENGTH = 253;
     private static final Pattern LABELS =
             Pattern.compile("([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*");
 
@@ -33,7 +33,7 @@ public record HostName(String text, Optional<InetAddress> address) {
         if (NUMERIC.matcher(name).matches()) {
             return new HostName(address(name));
         }
-        if (name.length() > LONGEST || !LABELS.matcher(name).matches()) {
+        if (name.length() > MAX_LENGTH || !LABELS.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "must be a host name of letters, digits, '-' and dots; one in another script begins with xn--");
         }

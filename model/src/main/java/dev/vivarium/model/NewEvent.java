@@ -18,7 +18,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
     /// Prefix of ids that only the server assigns.
     public static final String OUR_IDS = "sandbox:";
 
-    private static final int LONGEST_SOURCE = 100;
+    private static final int MAX_SOURCE = 100;
     private static final Pattern TYPE = Pattern.compile("[a-zA-Z0-9_.]{1,100}");
     private static final Pattern ID = Pattern.compile("[\\x21-\\x7e]{1,100}");
     private static final Pattern SOURCE = Pattern.compile("[a-zA-Z0-9_.:@-]{1,100}");
@@ -58,7 +58,7 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
         return of(new EventBody.Custom(type, data), source);
     }
 
-    /// The same event, sent by the worker of a task.
+    /// Returns the same event, sent by the worker of a task.
     public NewEvent from(TaskId worker) {
         return new NewEvent(id, body, source, Optional.of(worker));
     }
@@ -77,10 +77,10 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
         return data;
     }
 
-    /// A source made from a name; characters that a source cannot have become `_`.
+    /// Returns a source made from a name. Characters that a source cannot have become `_`.
     public static String sourceOf(String name) {
         String plain = name.replaceAll("[^a-zA-Z0-9_.:@-]", "_");
-        return plain.isEmpty() ? "user" : plain.substring(0, Math.min(plain.length(), LONGEST_SOURCE));
+        return plain.isEmpty() ? "user" : plain.substring(0, Math.min(plain.length(), MAX_SOURCE));
     }
 
     static void requireSource(String source) {

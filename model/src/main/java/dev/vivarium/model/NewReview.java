@@ -9,20 +9,20 @@ import java.util.List;
 /// @param options  decisions besides `approve` and `reject`
 /// @param blocking whether the agent waits for the answer
 public record NewReview(String reason, String description, String context, List<String> options, boolean blocking) {
-    private static final int LONGEST_REASON = 200;
-    private static final int LONGEST_DESCRIPTION = 10 * 1024;
-    private static final int LONGEST_CONTEXT = 64 * 1024;
-    private static final int MOST_OPTIONS = 50;
+    private static final int MAX_REASON = 200;
+    private static final int MAX_DESCRIPTION = 10 * 1024;
+    private static final int MAX_CONTEXT = 64 * 1024;
+    private static final int MAX_OPTIONS = 50;
 
     public NewReview {
         options = List.copyOf(options);
         reason = PlainText.of(reason);
         description = PlainText.of(description);
         require(!reason.isBlank(), "reason", "must not be empty");
-        require(reason.length() <= LONGEST_REASON, "reason", "must be at most " + LONGEST_REASON + " characters");
-        requireBytes(description, "description", LONGEST_DESCRIPTION);
-        requireBytes(context, "context", LONGEST_CONTEXT);
-        require(options.size() <= MOST_OPTIONS, "context.options", "must be at most " + MOST_OPTIONS);
+        require(reason.length() <= MAX_REASON, "reason", "must be at most " + MAX_REASON + " characters");
+        requireBytes(description, "description", MAX_DESCRIPTION);
+        requireBytes(context, "context", MAX_CONTEXT);
+        require(options.size() <= MAX_OPTIONS, "context.options", "must be at most " + MAX_OPTIONS);
         for (String option : options) {
             require(
                     option.matches("[\\x21-\\x7e]{1,100}"),

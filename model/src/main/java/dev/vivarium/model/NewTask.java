@@ -14,13 +14,13 @@ public record NewTask(
         Optional<String> priority,
         String context,
         String constraints) {
-    private static final int LONGEST_TITLE = 500;
-    private static final int LONGEST_WORD = 50;
-    private static final int LONGEST_TEXT = 100 * 1024;
+    private static final int MAX_TITLE = 500;
+    private static final int MAX_WORD = 50;
+    private static final int MAX_TEXT = 100 * 1024;
 
     public NewTask {
         require(!title.isBlank(), "task.title", "must not be empty");
-        requireShort(title, "task.title", LONGEST_TITLE);
+        requireShort(title, "task.title", MAX_TITLE);
         requirePlain(title, "task.title");
         requireBytes(description, "task.description");
         type.ifPresent(word -> requireWord(word, "task.type"));
@@ -36,7 +36,7 @@ public record NewTask(
 
     private static void requireWord(String word, String field) {
         require(!word.isBlank(), field, "must not be empty");
-        requireShort(word, field, LONGEST_WORD);
+        requireShort(word, field, MAX_WORD);
         requirePlain(word, field);
     }
 
@@ -50,7 +50,7 @@ public record NewTask(
 
     private static void requireBytes(String text, String field) {
         int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-        require(bytes <= LONGEST_TEXT, field, "has " + bytes + " bytes; at most " + LONGEST_TEXT + " are kept");
+        require(bytes <= MAX_TEXT, field, "has " + bytes + " bytes; at most " + MAX_TEXT + " are kept");
         require(text.indexOf('\0') < 0, field, "must not hold the character NUL");
     }
 

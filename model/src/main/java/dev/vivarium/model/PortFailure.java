@@ -1,5 +1,5 @@
 package dev.vivarium.model;
 
-/// Failures of connections to a port in a sandbox.
+/// Failures of connections to a port in a sandbox. Immutable.
 public sealed interface PortFailure extends Failure
         permits Failure.ConnectionRefused, Failure.BadAnswer, Failure.AnswerTimedOut {}

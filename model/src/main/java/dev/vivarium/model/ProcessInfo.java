@@ -18,7 +18,7 @@ public record ProcessInfo(
     public enum Kind {
         /// A client waits for its result.
         EXEC,
-        /// No client waits; its last output is kept.
+        /// No client waits. The server keeps its last output.
         DETACHED,
         /// On a terminal.
         SHELL

@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.time.Duration;
 
-/// Failures of any request, independent of its route.
+/// Failures of any request, independent of its route. Immutable.
 public sealed interface RequestFailure extends Failure
         permits Failure.InvalidRequest,
                 Failure.BodyTooLarge,

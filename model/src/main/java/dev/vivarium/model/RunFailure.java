@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import java.util.Optional;
 
-/// Failures of agent runs, their tasks, messages and reviews.
+/// Failures of agent runs, their tasks, messages and reviews. Immutable.
 public sealed interface RunFailure extends Failure {
     /// The caller has no run in that sandbox that a new run could resume.
     record NoSuchRun(SandboxId id) implements RunFailure {

@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// Failures of sandboxes, their snapshots and their members.
+/// Failures of sandboxes, their snapshots and their members. Immutable.
 public sealed interface SandboxFailure extends Failure
         permits Failure.NoSandboxForThread,
                 Failure.NoSuchSandbox,

@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// Failures of the server or of a part that it depends on.
+/// Failures of the server or of a part that it depends on. Immutable.
 public sealed interface ServerFailure extends Failure
         permits Failure.TooMuchInFlight,
                 Failure.ShuttingDown,

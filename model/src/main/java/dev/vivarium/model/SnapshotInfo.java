@@ -19,7 +19,7 @@ public record SnapshotInfo(
         long diskBytes,
         Instant createdAt,
         Optional<SnapshotId> parent) {
-    private static final int LONGEST_NAME = 128;
+    private static final int MAX_NAME = 128;
 
     public SnapshotInfo {
         requireName(name);
@@ -27,9 +27,9 @@ public record SnapshotInfo(
 
     /// Rejects a name that is too long or contains control characters, which could corrupt a terminal.
     public static String requireName(String name) {
-        if (name.length() > LONGEST_NAME || name.chars().anyMatch(Character::isISOControl)) {
+        if (name.length() > MAX_NAME || name.chars().anyMatch(Character::isISOControl)) {
             throw new SandboxException(new Failure.InvalidRequest(
-                    "name", "must have at most " + LONGEST_NAME + " characters, none of them a control character"));
+                    "name", "must have at most " + MAX_NAME + " characters, none of them a control character"));
         }
         return name;
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// Enum whose constants have their name in lower case as text.
+/// Enum whose constants have their name in lower case as text. Immutable.
 public interface TextEnum {
     String name();
 

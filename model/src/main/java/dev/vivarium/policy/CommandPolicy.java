@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedSet;
 
-/// Decides whether a command line may be given to the shell of a sandbox.
+/// Policy that decides whether the shell of a sandbox may run a command line. Immutable.
 ///
-/// A policy is a guard rail against accidents and a help for audits. It is not the boundary: that
-/// is the sandbox's isolation, which holds whatever runs inside. `docs/reference/command-policy.md` says what
-/// each mode promises. Immutable and thread-safe.
+/// A policy prevents accidents and helps audits. It is not the security boundary: the isolation of the sandbox is.
+/// `docs/reference/command-policy.md` lists the guarantees of each mode.
 public final class CommandPolicy {
     /// Maximum length of a command line for [Mode#ALLOWLIST], in characters.
     public static final int MAX_LENGTH = 64 * 1024;

@@ -133,7 +133,7 @@ final class WordScanner {
         if (at == start) {
             shape = Shape.LEADING_GLOB;
         } else if (shape != Shape.LEADING_GLOB) {
-            // An empty quoted string in front adds no character: ''* begins with whatever the file names begin with.
+            // An empty quoted string in front adds no character: file names determine how ''* begins.
             shape = text.isEmpty() ? Shape.LEADING_GLOB : Shape.GLOB;
         }
         text.append(line.charAt(at++));

@@ -1,5 +1,4 @@
-/// Command policy: a guard rail that parses the shell's grammar and rejects every line that it does not understand
-/// completely.
+/// Command policy: parses the shell's grammar and rejects every line that it cannot parse completely.
 @NullMarked
 package dev.vivarium.policy;
 

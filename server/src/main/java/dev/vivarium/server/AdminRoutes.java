@@ -6,7 +6,7 @@ import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.http.Route;
 import java.util.List;
 
-/// Routes of the audit and of administration.
+/// Routes of the audit and of administration. Stateless.
 final class AdminRoutes {
     private AdminRoutes() {}
 

@@ -6,7 +6,7 @@ import dev.vivarium.server.console.SessionHandler;
 import dev.vivarium.server.http.Route;
 import java.util.List;
 
-/// Routes of the start page and of browser sessions.
+/// Routes of the start page and of browser sessions. Stateless.
 final class ConsoleRoutes {
     private ConsoleRoutes() {}
 

@@ -14,7 +14,7 @@ import dev.vivarium.server.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Routes for the files and processes of one sandbox, by key or token.
+/// Routes for the files and processes of one sandbox, by key or token. Stateless.
 final class DataRoutes {
     private DataRoutes() {}
 

@@ -6,7 +6,7 @@ import dev.vivarium.server.api.MessagesHandler;
 import dev.vivarium.server.http.Route;
 import java.util.List;
 
-/// Routes of the events of a sandbox and of the messages for its agent.
+/// Routes of the events of a sandbox and of the messages for its agent. Stateless.
 final class EventRoutes {
     private EventRoutes() {}
 

@@ -9,11 +9,11 @@ import java.nio.charset.StandardCharsets;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Uncaught exception handler of the server: exits at once when the process cannot go on, and logs everything else.
+/// Uncaught exception handler of the server. It exits if the process cannot continue, and logs every other exception.
 /// Thread-safe.
 ///
-/// After an `OutOfMemoryError` any object may be half changed. The sandboxes are separate processes, so that an exit
-/// costs them nothing: the next server finds them with their files and processes. The JVM's own
+/// After an `OutOfMemoryError`, any object may be in an inconsistent state. An exit is safe, because sandboxes are
+/// separate processes: the next server recovers them with their files and processes. The JVM's own
 /// `-XX:+ExitOnOutOfMemoryError` does not cover errors that Java code throws, such as those for direct buffers.
 public final class FatalErrors implements UncaughtExceptionHandler {
     /// Exit status of a server that ran out of memory; the JVM's own flag uses the same.
@@ -24,7 +24,7 @@ public final class FatalErrors implements UncaughtExceptionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(FatalErrors.class);
 
-    /// Prepared, because there may be no memory for it later.
+    /// Allocated in advance, because there may be no memory for it later.
     private final byte[] outOfMemory = ("viv: out of memory; the server exits with status " + OUT_OF_MEMORY
                     + ". Sandboxes go on, and the next start finds them. Set a larger -Xmx in VIV_JAVA_OPTS. Reason: ")
             .getBytes(StandardCharsets.UTF_8);
@@ -33,7 +33,7 @@ public final class FatalErrors implements UncaughtExceptionHandler {
 
     private FatalErrors() {}
 
-    /// Handles what no thread of this process catches, from now on.
+    /// Installs this handler for all threads of the process.
     public static void install() {
         Thread.setDefaultUncaughtExceptionHandler(new FatalErrors());
     }
@@ -53,7 +53,7 @@ public final class FatalErrors implements UncaughtExceptionHandler {
             standardError.write(prefix);
             standardError.write((reason + "\n").getBytes(StandardCharsets.UTF_8));
         } catch (IOException | OutOfMemoryError e) {
-            // The status has to say it.
+            // The exit status still reports the error.
         } finally {
             Runtime.getRuntime().halt(status);
         }

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/// `viv image`: makes, imports, lists and removes the root file systems that sandboxes start from. It works on the
-/// server's home directory and needs no running server. Thread-safe.
+/// `viv image`: builds, imports, lists and removes the root file systems of sandboxes. It works on the server's home
+/// directory and needs no running server. Thread-safe.
 final class ImageCommand {
     private static final String STANDARD = "debian";
 
@@ -63,7 +63,7 @@ final class ImageCommand {
         }
     }
 
-    /// Takes an option and its value out of `flags`, which are the server's own otherwise.
+    /// Removes an option and its value from `flags`. The remaining flags are the server's own.
     private static Optional<String> take(List<String> flags, String name) {
         int at = flags.indexOf(name);
         if (at < 0) {

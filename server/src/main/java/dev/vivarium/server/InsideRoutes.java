@@ -7,7 +7,7 @@ import dev.vivarium.server.model.ModelHandler;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Routes for programs inside sandboxes, which call through the control port.
+/// Routes for programs inside sandboxes, which call through the control port. Stateless.
 final class InsideRoutes {
     private InsideRoutes() {}
 

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
 
 /// Entry point of `viv serve`, `viv image` and `viv purge`. `viv serve` prints the address to standard output when
-/// ready.
+/// ready. Stateless.
 public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;

@@ -18,7 +18,7 @@ import tools.jackson.core.JsonGenerator;
 /// Generator of the OpenAPI document from the route descriptions. The build runs it; the server does not. Confined to
 /// one thread.
 final class OpenApiDocument {
-    /// The document has no word for all methods.
+    /// Methods of a route that accepts every method, because OpenAPI cannot express that.
     private static final List<String> USUAL_METHODS = List.of("GET", "POST", "PUT", "PATCH", "DELETE");
 
     private final JsonSchema schemas = JsonSchema.withComponents();
@@ -101,7 +101,7 @@ final class OpenApiDocument {
         out.writeStringProperty("name", name);
     }
 
-    /// The document has no form for a parameter that takes the rest of the path.
+    /// Returns the path of a route. OpenAPI cannot express a parameter that matches the rest of the path.
     private static String path(RouteDescription route) {
         return route.template().replace("…}", "}");
     }

@@ -8,7 +8,7 @@ import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.preview.PreviewHosts;
 import java.util.List;
 
-/// Routes to the ports of sandboxes.
+/// Routes to the ports of sandboxes. Stateless.
 final class PreviewRoutes {
     private PreviewRoutes() {}
 

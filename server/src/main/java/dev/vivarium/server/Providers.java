@@ -9,7 +9,7 @@ import dev.vivarium.core.provider.process.ProcessProvider;
 import dev.vivarium.server.settings.Config;
 import java.util.Locale;
 
-/// Opens the configured isolation provider. Stateless.
+/// Factory of the configured isolation provider. Stateless.
 public final class Providers {
     private Providers() {}
 

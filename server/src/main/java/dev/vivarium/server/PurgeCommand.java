@@ -18,9 +18,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/// `viv purge`: ends every sandbox of a home whose server does not run, and removes its processes, mounts, cgroups and
-/// disk, the snapshots that were taken, and what is in `orphans/`. Images and keys stay. It also works on a home whose
-/// store is lost or is another server's. Thread-safe.
+/// `viv purge`: ends all sandboxes of a home whose server does not run. Thread-safe.
+///
+/// It removes their processes, mounts, cgroups and disks, all snapshots, and the content of `orphans/`. Images and keys
+/// stay. It also works if the store of the home is lost or belongs to another server.
 final class PurgeCommand {
     private final InstantSource clock;
     private final Consumer<String> out;
@@ -39,11 +40,11 @@ final class PurgeCommand {
                 var provider = Providers.open(config);
                 var db = Vivarium.store(config)) {
             var rows = new SandboxRows(db);
-            // The rows go first: a server that starts after a purge cut short must not bring a sandbox back without
-            // its files, and removes what is left.
+            // Rows first: after an interrupted purge, the next server must not recover a sandbox without its files. It
+            // removes the remaining data.
             var survivors = provider.survivors();
             boolean isOwnStore = new HomeCheck(provider).belongsTo(db);
-            // The rows of another server's store are not ours to end.
+            // Rows of another server's store belong to that server.
             endRows(rows, row -> isOwnStore || survivors.contains(row.id()));
             for (var id : survivors) {
                 provider.remove(id, Provider.Disk.ERASE);

@@ -15,7 +15,7 @@ import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.util.List;
 
-/// Routes that name a sandbox in the body or the query. Only the owner and the admin may call them.
+/// Routes that name a sandbox in the body or the query. Only the owner and the admin may call them. Stateless.
 final class SessionRoutes {
     private SessionRoutes() {}
 

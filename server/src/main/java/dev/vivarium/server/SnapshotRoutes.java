@@ -4,7 +4,7 @@ import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.http.Route;
 import java.util.List;
 
-/// Routes of the snapshots of a thread.
+/// Routes of the snapshots of a thread. Stateless.
 final class SnapshotRoutes {
     private SnapshotRoutes() {}
 

@@ -5,7 +5,7 @@ import dev.vivarium.server.socket.ShellsHandler;
 import dev.vivarium.server.socket.SocketsHandler;
 import java.util.List;
 
-/// Routes of shells and WebSockets.
+/// Routes of shells and WebSockets. Stateless.
 final class SocketRoutes {
     private SocketRoutes() {}
 

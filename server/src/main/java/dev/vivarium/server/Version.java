@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/// The version of this program, which the build writes down. Stateless.
+/// Version of this program, from a file that the build writes. Stateless.
 final class Version {
     private Version() {}
 

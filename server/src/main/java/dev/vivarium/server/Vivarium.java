@@ -137,7 +137,7 @@ public final class Vivarium implements AutoCloseable {
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
-        health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolTrouble));
+        health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         var origins = new Origins(config.access().publicUrl());
         var requests = new RequestLimits(config.http().limits().perPrincipal());
@@ -212,7 +212,7 @@ public final class Vivarium implements AutoCloseable {
                 .toList();
     }
 
-    /// The routes of threads and their administration.
+    /// Returns the routes of threads and of their administration.
     private List<Route> threadRoutes(Operations operations, Callers known) {
         var access = config.access();
         var callers = new ThreadCallers(sandboxes, lookup);
@@ -225,10 +225,10 @@ public final class Vivarium implements AutoCloseable {
                 .toList();
     }
 
-    /// The routes of events and sockets.
+    /// Returns the routes of events and sockets.
     private List<Route> liveRoutes(Operations operations, Callers callers) {
         var feed = new Feed(log, sandboxes, credentials.rights());
-        var heartbeat = config.watch().breath();
+        var heartbeat = config.watch().keepAlive();
         var events = new EventsHandler(log, runs.inbox(), runs.events(), sockets.presence(), CLOCK, heartbeat);
         var messages = new MessagesHandler(operations.messages(), runs.inbox(), runs.runs(), heartbeat);
         var handler = new SocketsHandler(sockets, callers, telemetry, log, operations, feed);
@@ -263,7 +263,9 @@ public final class Vivarium implements AutoCloseable {
 
     private Callers callers() {
         return new Callers(
-                sandboxes, lookup, config.calls().wakeOnTraffic() ? Callers.Waking.ON_TRAFFIC : Callers.Waking.BY_HAND);
+                sandboxes,
+                lookup,
+                config.calls().wakeOnTraffic() ? Callers.ResumePolicy.ON_TRAFFIC : Callers.ResumePolicy.EXPLICIT);
     }
 
     /// Connects the parts that need each other.

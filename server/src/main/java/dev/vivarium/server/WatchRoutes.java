@@ -4,7 +4,7 @@ import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.http.Route;
 import java.util.List;
 
-/// Routes that show files, their earlier versions and the output of terminals.
+/// Routes for files, their earlier versions and the output of terminals. Stateless.
 final class WatchRoutes {
     private WatchRoutes() {}
 

@@ -1,4 +1,4 @@
-/// The server: composes everything by hand, and the command line that starts it.
+/// The server: its command line and its composition root, which constructs all parts without a framework.
 @NullMarked
 package dev.vivarium.server;
 

@@ -119,7 +119,7 @@ public final class TestServer implements AutoCloseable {
 
     /// Gives clients a minute to authenticate, because a busy host is slow.
     private static Config withLongIntroduction(Config config) {
-        return config.withWatch(config.watch().withIntroduction(Duration.ofMinutes(1)));
+        return config.withWatch(config.watch().withAuthTimeout(Duration.ofMinutes(1)));
     }
 
     private static TestServer start(Opener opener, UnaryOperator<Config> change, String... arguments) {

@@ -52,7 +52,7 @@ class BadSocketTest {
     @Test
     void silentSocketIsClosed() {
         try (var server = TestServer.start(
-                config -> config.withWatch(config.watch().withIntroduction(WatchConfig.INTRODUCTION)))) {
+                config -> config.withWatch(config.watch().withAuthTimeout(WatchConfig.AUTH_TIMEOUT)))) {
             String sandbox = server.api().session();
             List<ShellClient> silent = new ArrayList<>();
             for (String path : List.of(FEED, "/ws/sandboxes/" + sandbox, "/sandboxes/" + sandbox + "/shell")) {
@@ -179,7 +179,7 @@ class BadSocketTest {
     void floodOfSilentSocketsIsRejectedAndAuthenticatedOnesStay() throws IOException {
         // The long introduction timeout keeps all silent sockets open until the last one connects.
         try (var withLongIntroduction =
-                TestServer.start(config -> config.withWatch(config.watch().withIntroduction(Duration.ofHours(1))))) {
+                TestServer.start(config -> config.withWatch(config.watch().withAuthTimeout(Duration.ofHours(1))))) {
             URI uri = withLongIntroduction.uri();
             try (var authenticated = ShellClient.open(uri, FEED, Reading.ALWAYS)) {
                 authenticated.auth(withLongIntroduction.adminKey(), "").await("connected");

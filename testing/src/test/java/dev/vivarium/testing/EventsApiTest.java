@@ -286,7 +286,7 @@ class EventsApiTest {
     @Test
     void streamSendsHeadersBeforeTheFirstEvent() {
         try (var server = TestServer.start(
-                        config -> config.withWatch(config.watch().withBreath(NEVER)));
+                        config -> config.withWatch(config.watch().withKeepAlive(NEVER)));
                 var client = HttpClient.newHttpClient()) {
             Api own = server.api();
             String events = path(own.session());

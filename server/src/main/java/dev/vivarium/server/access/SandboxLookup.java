@@ -14,7 +14,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.util.Optional;
 
-/// Finds sandboxes and threads on behalf of callers. Thread-safe.
+/// Lookup of sandboxes and threads on behalf of callers. Thread-safe.
 ///
 /// A missing sandbox and a sandbox that the caller may not see fail in the same way, so that callers cannot distinguish
 /// the two. The same holds for threads.
@@ -121,7 +121,7 @@ public final class SandboxLookup {
         return new SandboxId(id);
     }
 
-    /// The failure for a sandbox that does not exist. It repeats a long id only in part.
+    /// Returns the failure for a sandbox that does not exist. It truncates a long id.
     public static SandboxException unknown(String id) {
         String shown = id.length() <= SHOWN_ID ? id : id.substring(0, SHOWN_ID) + "…";
         return new SandboxException(new Failure.NoSuchSandbox(shown, Optional.empty()));

@@ -68,7 +68,7 @@ public final class AllReviewsHandler {
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .answers(200, "The newest reviews.", REVIEWS);
 
-    private static final int MOST = 1000;
+    private static final int MAX_PAGE = 1000;
 
     /// Approximate memory of a review, in bytes.
     private static final int REVIEW_BYTES = 4096;
@@ -84,7 +84,7 @@ public final class AllReviewsHandler {
     public void handle(Exchange exchange) throws IOException {
         Optional<Review.Status> status = exchange.optionalQuery("status").map(AllReviewsHandler::status);
         Principal caller = exchange.principal();
-        var found = reviews.list(status, caller.user(), PageQuery.limit(exchange, MOST));
+        var found = reviews.list(status, caller.user(), PageQuery.limit(exchange, MAX_PAGE));
         exchange.reserve((long) REVIEW_BYTES * found.size());
         var visible = found.stream()
                 .flatMap(entry -> scopes(caller, entry)

@@ -95,7 +95,7 @@ public final class AuditHandler {
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .answers(200, "Oldest first. Without `after`, the newest entries.", AUDIT);
 
-    private static final int MOST = 1000;
+    private static final int MAX_PAGE = 1000;
 
     /// Upper bound of the memory of an entry, in bytes.
     private static final int ENTRY_BYTES = 1024;
@@ -153,7 +153,7 @@ public final class AuditHandler {
     }
 
     private void send(Exchange exchange, AuditQuery query) throws IOException {
-        var entries = audit.list(query, PageQuery.limit(exchange, MOST));
+        var entries = audit.list(query, PageQuery.limit(exchange, MAX_PAGE));
         exchange.reserve((long) ENTRY_BYTES * entries.size());
         exchange.answer(200, AUDIT, new Page(entries, audit.dropped()));
     }

@@ -4,12 +4,12 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A part of a file that a caller asked for, RFC 9110 section 14. Immutable.
+/// Range of a file that a client requested, RFC 9110 section 14. Immutable.
 record ByteRange(long offset, long length) {
     private static final Pattern SINGLE = Pattern.compile("(?i:bytes)=\\s*(\\d{0,18})-(\\d{0,18})\\s*");
 
-    /// The one range of the header. Several ranges, another unit or something that is no range are as if the header
-    /// were not there: the answer is then the whole file, as the standard allows.
+    /// Returns the range in the header. Several ranges, another unit and invalid text count as no range: the
+    /// response is then the whole file, as the standard allows.
     static Optional<ByteRange> of(String header, long size) {
         Matcher matcher = SINGLE.matcher(header);
         if (!matcher.matches()) {
@@ -30,12 +30,12 @@ record ByteRange(long offset, long length) {
         return new ByteRange(size - shown, shown);
     }
 
-    /// Reports whether there is anything in it.
+    /// Reports whether the range contains at least one byte.
     boolean isSatisfiable() {
         return length > 0;
     }
 
-    /// The value of `Content-Range`.
+    /// Returns the value of `Content-Range`.
     String of(long size) {
         return "bytes " + offset + "-" + (offset + length - 1) + "/" + size;
     }

@@ -9,27 +9,27 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
 import dev.vivarium.server.access.SandboxLookup;
 
-/// Finds the sandbox of a request, and resumes it if requests do that. Thread-safe.
+/// Lookup of the sandbox of a request. It resumes a paused sandbox if [ResumePolicy] allows it. Thread-safe.
 public final class Callers {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
-    private final Waking waking;
+    private final ResumePolicy resumePolicy;
 
     /// Whether a request resumes its paused sandbox.
-    public enum Waking {
+    public enum ResumePolicy {
         ON_TRAFFIC,
-        BY_HAND
+        EXPLICIT
     }
 
-    public Callers(Sandboxes sandboxes, SandboxLookup lookup, Waking waking) {
+    public Callers(Sandboxes sandboxes, SandboxLookup lookup, ResumePolicy resumePolicy) {
         this.sandboxes = sandboxes;
         this.lookup = lookup;
-        this.waking = waking;
+        this.resumePolicy = resumePolicy;
     }
 
     /// Returns the caller's sandbox, resumed if necessary. Fails with [Failure.NoSuchSandbox].
     Sandbox require(Principal caller, String id) {
-        return awake(find(caller, id));
+        return resumed(find(caller, id));
     }
 
     /// Returns the caller's sandbox in any state. Fails with [Failure.NoSuchSandbox].
@@ -39,22 +39,23 @@ public final class Callers {
 
     /// Resumes the sandbox if it is paused and requests resume sandboxes. A paused sandbox fails with
     /// `SandboxNotRunning` at the next call.
-    public Sandbox awake(Sandbox sandbox) {
-        if (waking == Waking.ON_TRAFFIC && sandbox.info().status() == Status.PAUSED) {
+    public Sandbox resumed(Sandbox sandbox) {
+        if (resumePolicy == ResumePolicy.ON_TRAFFIC && sandbox.info().status() == Status.PAUSED) {
             sandbox.resume(PauseReason.TRAFFIC);
         }
         return sandbox;
     }
 
-    /// The same for calls that do not fail by themselves in a paused sandbox.
-    public void requireAwake(Sandbox sandbox) {
-        if (awake(sandbox).info().status() == Status.PAUSED) {
+    /// Fails if the sandbox is still paused after [#resumed]. For calls that do not fail by themselves in a paused
+    /// sandbox.
+    public void requireResumed(Sandbox sandbox) {
+        if (resumed(sandbox).info().status() == Status.PAUSED) {
             throw new SandboxException(new Failure.SandboxNotRunning(sandbox.id(), Status.PAUSED));
         }
     }
 
-    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would take the last space of the
-    /// store.
+    /// Fails with `NoDiskSpace` if the disk of the server is full. An upload would use the space that the store
+    /// needs.
     void requireSpaceForUpload() {
         sandboxes.diskSpace().requireWritable("upload a file");
     }

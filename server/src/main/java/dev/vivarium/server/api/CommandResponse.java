@@ -12,8 +12,8 @@ import java.nio.file.Path;
 
 /// Response to a request that runs a command: its result, or its events if the client accepts a stream. Thread-safe.
 ///
-/// If the client closes its connection, the server kills the command with all its descendants: a write to a stream
-/// fails, and the wait for a result is cancelled.
+/// If the client closes its connection, the server kills the command with all its descendants. It detects this by a
+/// failed write to a stream, or because the wait for a result is cancelled.
 public final class CommandResponse {
     private final RunCommand commands;
     private final SpooledOutput.Place outputs;
@@ -25,7 +25,7 @@ public final class CommandResponse {
         this.outputs = new SpooledOutput.Place(directory, budget);
     }
 
-    /// The validated command of a request body.
+    /// Returns the validated command of a request body.
     RunCommand.Request request(ExecJson.Request body) {
         return commands.request(body.script(), body.command(), body.stdin());
     }

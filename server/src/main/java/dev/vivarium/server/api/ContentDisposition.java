@@ -6,12 +6,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// The header that names a file: written so that no name can break out of it, read as browsers and libraries write it.
-/// Immutable.
+/// `Content-Disposition` header with a file name. Immutable.
+///
+/// Written names are escaped, so that no name can end its parameter. Names are parsed as browsers and libraries write
+/// them.
 record ContentDisposition(Map<String, String> parameters) {
     private static final String UNRESERVED = "!#$&+-.^_`|~";
 
-    /// `attachment` with the last part of `path` as the name: in ASCII for old clients and in UTF-8 for the rest.
+    /// Returns `attachment` with the last part of `path` as the name: in ASCII for old clients and in UTF-8 for
+    /// others.
     static String attachment(String path) {
         String name = path.substring(path.lastIndexOf('/') + 1);
         var ascii = new StringBuilder();
@@ -39,7 +42,7 @@ record ContentDisposition(Map<String, String> parameters) {
         return Optional.ofNullable(parameters.get("name"));
     }
 
-    /// The file's name; the UTF-8 form wins.
+    /// Returns the name of the file. The UTF-8 form takes precedence.
     Optional<String> filename() {
         String extended = parameters.get("filename*");
         if (extended != null && extended.toLowerCase(Locale.ROOT).startsWith("utf-8'")) {

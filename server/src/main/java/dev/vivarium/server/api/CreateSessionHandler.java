@@ -8,7 +8,7 @@ import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.CreateSandbox;
 import java.io.IOException;
 
-/// `POST /create_session`: 201 with a new sandbox, 409 with the one that the thread has. Thread-safe.
+/// `POST /create_session`: 201 with a new sandbox, or 409 with the existing sandbox of the thread. Thread-safe.
 public final class CreateSessionHandler {
     public static final RouteDescription CREATE_SESSION = RouteDescription.post(
                     "/create_session", KEY, "createSession", "Create a sandbox for a thread")

@@ -62,13 +62,13 @@ public final class EgressHandler {
 
     /// `PUT`: for the owner, with a key. A program in the sandbox cannot extend the list.
     public void change(Exchange exchange) throws IOException {
-        var visit = callers.requireOwner(exchange);
+        var access = callers.requireOwner(exchange);
         Egress list = exchange.json(EgressJson.EGRESS);
-        Sandbox sandbox = callers.sandbox(visit);
+        Sandbox sandbox = callers.sandbox(access);
         sandboxes.allow(sandbox, list);
         audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ALLOWED, 200, CHANGE.route())
                 .by(exchange.principal())
-                .on(sandbox.id(), visit.thread())
+                .on(sandbox.id(), access.thread())
                 .detail(list.isEmpty() ? "none" : String.join(" ", list.texts())));
         exchange.answer(200, THREAD_EGRESS, sandbox);
     }

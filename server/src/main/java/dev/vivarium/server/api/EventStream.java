@@ -15,20 +15,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
-/// Events on their way to a client, each sent at once. Thread-safe: the lock is held while sending, which is what keeps
-/// the events of two workers apart.
+/// Stream of events to a client. Each event is sent at once. Thread-safe: a lock prevents that events of two threads
+/// mix.
 final class EventStream implements AutoCloseable {
     private final Format format;
     private final OutputStream out;
     private final ReentrantLock sending = new ReentrantLock();
-    private volatile long said = System.nanoTime();
+    private volatile long lastSent = System.nanoTime();
 
     private EventStream(Format format, OutputStream out) {
         this.format = format;
         this.out = out;
     }
 
-    /// How events are written.
     enum Format {
         EVENT_STREAM("text/event-stream"),
         NDJSON("application/x-ndjson");
@@ -39,7 +38,7 @@ final class EventStream implements AutoCloseable {
             this.mediaType = mediaType;
         }
 
-        /// The format that the caller asked for, if any.
+        /// Returns the format that the client accepts, if it accepts one.
         static Optional<Format> accepted(Exchange exchange) {
             for (Format format : values()) {
                 if (exchange.accepts(format.mediaType)) {
@@ -50,7 +49,7 @@ final class EventStream implements AutoCloseable {
         }
     }
 
-    /// Spends the status: from here on a failure can only be an event.
+    /// Sends the status. A later failure can only be an event.
     static EventStream begin(Exchange exchange, Format format) {
         exchange.answerHeader("X-Accel-Buffering", "no");
         return new EventStream(format, exchange.stream(200, format.mediaType, OptionalLong.empty()));
@@ -60,7 +59,7 @@ final class EventStream implements AutoCloseable {
         sendAfter("event: " + name + "\ndata: ", fields);
     }
 
-    /// The same with a number by which the client can come back.
+    /// Sends an event with an id, from which the client can resume.
     void send(String name, String id, Consumer<JsonGenerator> fields) throws IOException {
         sendAfter("id: " + id + "\nevent: " + name + "\ndata: ", fields);
     }
@@ -76,19 +75,19 @@ final class EventStream implements AutoCloseable {
         try {
             line.writeTo(out);
             out.flush();
-            said = System.nanoTime();
+            lastSent = System.nanoTime();
         } finally {
             sending.unlock();
         }
     }
 
-    /// The last event of one that cannot go on: why.
+    /// Sends the failure as the last event.
     void fail(Failure failure) throws IOException {
         send("error", json -> ExecJson.failed(json, failure));
     }
 
-    /// Answers before there is anything to say, so that the caller knows that the stream stands.
-    void stand() throws IOException {
+    /// Sends the headers before the first event, so that the client detects that the stream is open.
+    void sendHeaders() throws IOException {
         sending.lock();
         try {
             out.flush();
@@ -97,27 +96,28 @@ final class EventStream implements AutoCloseable {
         }
     }
 
-    /// Sends a sign of life if nothing was sent for so long.
-    void breatheAfter(Duration silence) throws IOException {
-        if (System.nanoTime() - said >= silence.toNanos()) {
-            breathe();
+    /// Sends a keep-alive if nothing was sent for `silence`.
+    void keepAliveAfter(Duration silence) throws IOException {
+        if (System.nanoTime() - lastSent >= silence.toNanos()) {
+            keepAlive();
         }
     }
 
-    /// Sends a sign of life, unless something else is being sent. A hang-up is noticed by writing only.
-    void breathe() throws IOException {
+    /// Sends a keep-alive, unless another thread is sending. The server detects a closed connection only when it
+    /// writes.
+    void keepAlive() throws IOException {
         if (sending.tryLock()) {
             try {
-                out.write(breath());
+                out.write(keepAliveBytes());
                 out.flush();
-                said = System.nanoTime();
+                lastSent = System.nanoTime();
             } finally {
                 sending.unlock();
             }
         }
     }
 
-    private byte[] breath() {
+    private byte[] keepAliveBytes() {
         return switch (format) {
             case EVENT_STREAM -> ": keep-alive\n\n".getBytes(StandardCharsets.UTF_8);
             case NDJSON ->
@@ -126,7 +126,7 @@ final class EventStream implements AutoCloseable {
         };
     }
 
-    /// Ends the answer.
+    /// Completes the response.
     @Override
     public void close() throws IOException {
         out.close();

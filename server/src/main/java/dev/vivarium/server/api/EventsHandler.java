@@ -113,8 +113,9 @@ public final class EventsHandler {
             .answers(201, "The event was appended.", JsonType.oneOf(ADDED, ALL_ADDED))
             .fails(422, 507);
 
-    /// Maximum number of events in one call. A call counts once against the rate limit, whatever it appends.
-    private static final int MOST_AT_ONCE = 100;
+    /// Maximum number of events in one call. A call counts once against the rate limit, regardless of the number of
+    /// events.
+    private static final int MAX_EVENTS = 100;
 
     private static final String LAST_EVENT = "Last-Event-ID";
 
@@ -123,17 +124,22 @@ public final class EventsHandler {
     private final RunEvents runEvents;
     private final Presence presence;
     private final InstantSource clock;
-    private final Duration breath;
+    private final Duration keepAlive;
 
-    /// @param breath interval of keep-alives in a stream, by which the server detects a closed connection
+    /// @param keepAlive interval of keep-alives in a stream, by which the server detects a closed connection
     public EventsHandler(
-            EventLog log, Inbox inbox, RunEvents runEvents, Presence presence, InstantSource clock, Duration breath) {
+            EventLog log,
+            Inbox inbox,
+            RunEvents runEvents,
+            Presence presence,
+            InstantSource clock,
+            Duration keepAlive) {
         this.log = log;
         this.inbox = inbox;
         this.runEvents = runEvents;
         this.presence = presence;
         this.clock = clock;
-        this.breath = breath;
+        this.keepAlive = keepAlive;
     }
 
     public void list(Exchange exchange) throws IOException {
@@ -177,12 +183,12 @@ public final class EventsHandler {
     private void followed(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
         var seen = Presence.Connection.of(sandbox, exchange.principal(), Presence.Way.EVENTS, clock.instant());
-        Presence.Guest guest = () -> Optional.of(seen);
-        presence.enter(guest);
+        Presence.Client client = () -> Optional.of(seen);
+        presence.enter(client);
         try {
             stream(exchange, format, sandbox, query);
         } finally {
-            presence.leave(guest);
+            presence.leave(client);
         }
     }
 
@@ -194,7 +200,7 @@ public final class EventsHandler {
         boolean isAlive = exchange.findSandbox().isPresent();
         try (var eventFollower = new EventFollower(log, sandbox, query.afterSeq(), isAlive);
                 var stream = EventStream.begin(exchange, format)) {
-            stream.stand();
+            stream.sendHeaders();
             try {
                 while (!eventFollower.isOver()) {
                     send(stream, query, eventFollower.next(Access.CHECK_EVERY), access);
@@ -219,14 +225,13 @@ public final class EventsHandler {
                 stream.send("event", Long.toString(event.seq()), VisibleEvent.of(event, access.scopes())::write);
             }
         }
-        stream.breatheAfter(breath);
+        stream.keepAliveAfter(keepAlive);
     }
 
     public void append(Exchange exchange) throws IOException {
         var sent = exchange.jsonObjects();
-        if (sent.all().isEmpty() || sent.all().size() > MOST_AT_ONCE) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("body", "must hold 1 to " + MOST_AT_ONCE + " events"));
+        if (sent.all().isEmpty() || sent.all().size() > MAX_EVENTS) {
+            throw new SandboxException(new Failure.InvalidRequest("body", "must hold 1 to " + MAX_EVENTS + " events"));
         }
         // All events are validated before the first is appended.
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
@@ -258,7 +263,7 @@ public final class EventsHandler {
         }
         return sent.stream()
                 .map(one -> one.message()
-                        .map(said -> inbox.post(sandbox, said, one.event()))
+                        .map(message -> inbox.post(sandbox, message, one.event()))
                         .orElseGet(() -> log.append(sandbox, one.event())))
                 .toList();
     }

@@ -10,8 +10,7 @@ import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.RunCommand;
 import java.io.IOException;
 
-/// `POST /sandboxes/{sandbox_id}/exec`: runs a command as `/execute` does, or starts one that runs on its own.
-/// Thread-safe.
+/// `POST /sandboxes/{sandbox_id}/exec`: runs a command as `/execute` does, or starts a detached command. Thread-safe.
 public final class ExecHandler {
     public static final RouteDescription EXEC = RouteDescription.post(
                     "/sandboxes/{sandbox_id}/exec", scoped(Scope.PROCESS), "exec", "Run or start a command")
@@ -39,7 +38,7 @@ public final class ExecHandler {
     public void handle(Exchange exchange) throws IOException {
         var start = ExecJson.readStart(exchange.json(), exchange.path("sandbox_id"));
         var request = response.request(start.request());
-        var sandbox = callers.awake(exchange.sandbox());
+        var sandbox = callers.resumed(exchange.sandbox());
         if (start.detach()) {
             var process = commands.detach(exchange.principal(), sandbox, request);
             exchange.answer(201, ProcessJson.PROCESS, process.info());

@@ -8,8 +8,9 @@ import dev.vivarium.server.operation.RunningCommand;
 import java.io.IOException;
 import java.time.Duration;
 
-/// Stream of the events of a command to a client. It sends each event before it reads the next one, so that a slow
-/// client slows the command and no queue grows.
+/// Stream of the events of a command to a client. [#run] is confined to one thread.
+///
+/// It sends each event before it reads the next one, so that a slow client slows the command and no queue grows.
 ///
 /// Only a write shows that the client closed its connection. A second thread therefore sends keep-alives while the
 /// command is silent. If a keep-alive fails, the thread kills the command.
@@ -63,7 +64,7 @@ final class ExecStream implements AutoCloseable {
         try {
             while (true) {
                 Thread.sleep(KEEP_ALIVE);
-                events.breathe();
+                events.keepAlive();
             }
         } catch (InterruptedException e) {
             // The stream has ended.

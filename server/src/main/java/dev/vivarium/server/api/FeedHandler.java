@@ -32,7 +32,7 @@ public final class FeedHandler {
             .also("application/x-ndjson", STRING);
 
     /// Interval of keep-alives, by which the server detects a closed connection.
-    private static final Duration BREATH = Duration.ofSeconds(5);
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(5);
 
     private final Feed feed;
 
@@ -59,17 +59,17 @@ public final class FeedHandler {
         }
     }
 
-    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard heard, Access access)
+    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard batch, Access access)
             throws IOException {
         access.check();
-        if (Feed.isAny(heard.missed())) {
-            stream.send("missed", out -> Feed.write(out, heard.missed()));
+        if (Feed.isAny(batch.missed())) {
+            stream.send("missed", out -> Feed.write(out, batch.missed()));
         }
-        for (Event event : heard.events()) {
+        for (Event event : batch.events()) {
             // A slow reader may have lost access since the batch was read.
             access.check();
             stream.send("event", out -> events.write(out, event));
         }
-        stream.breatheAfter(BREATH);
+        stream.keepAliveAfter(KEEP_ALIVE);
     }
 }

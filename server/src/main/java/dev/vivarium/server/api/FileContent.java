@@ -13,27 +13,28 @@ import java.io.OutputStream;
 import java.time.Instant;
 import java.util.Optional;
 
-/// A file as it will be answered: its properties, what its `ETag` is made of, and the content itself if it is small. A
-/// large one is read when it is sent, and then compared with the `ETag`. Immutable.
+/// Properties of a file, the source of its `ETag`, and its content if the file is small. Immutable.
+///
+/// The server reads the content of a large file while it sends the response, and then compares it with the `ETag`.
 record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
-    /// What is read at once: less than what asking the guest for a hash first would cost.
+    /// Maximum size of a file that the server reads at once. A separate call for the hash would cost more.
     private static final int SMALL = 256 * 1024;
 
-    /// How often a file that does not hold still is read again.
+    /// Maximum number of attempts to read a file that changes during the read.
     private static final int ATTEMPTS = 3;
 
     /// The validator of this content.
     sealed interface Identity {
         record Hash(String sha256, boolean steady) implements Identity {}
 
-        /// @param settled no later content can have this version
+        /// @param settled whether no later content can have this version
         record Version(FileVersion version, boolean settled) implements Identity {}
 
-        /// Only a guest of an earlier version leaves it open.
+        /// No identity, because the guest has an earlier version.
         record Unknown() implements Identity {}
     }
 
-    /// The file with an identity: its hash, or the version of one that is too large to be hashed.
+    /// Returns the file with its hash, or with its version if the file is too large for a hash.
     static FileContent of(Workspace files, String path) {
         FileContent content = of(files, path, SMALL);
         boolean isLarge = content.size() > FileVersion.HASHED_BYTES && content.identity instanceof Identity.Version;
@@ -44,9 +45,9 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
         return new FileContent(hash.entry(), new Identity.Hash(hash.sha256(), hash.steady()), Optional.empty());
     }
 
-    /// The file with its bytes if there are at most `small` of them. A larger one is not read.
+    /// Returns the file, with its bytes if there are at most `small` of them.
     static FileContent of(Workspace files, String path, long small) {
-        SandboxException restless = new SandboxException(new Failure.FileChanging(path));
+        SandboxException changing = new SandboxException(new Failure.FileChanging(path));
         for (int i = 0; i < ATTEMPTS; i++) {
             try (var download = files.read(path, 0, small)) {
                 FileEntry entry = download.entry();
@@ -61,7 +62,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
                 }
             }
         }
-        throw restless;
+        throw changing;
     }
 
     private static Identity version(Download download) {
@@ -71,7 +72,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
                 .orElse(new Identity.Unknown());
     }
 
-    /// The opaque part of the `ETag`.
+    /// Returns the opaque part of the `ETag`.
     String tag() {
         return switch (identity) {
             case Identity.Hash(String sha256, boolean _) -> sha256;
@@ -80,8 +81,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
         };
     }
 
-    /// The hash of the content, for whoever asks for it; nothing for a file that is larger than 1 GiB or is
-    /// changing.
+    /// Returns the hash of the content. Empty if the file is larger than 1 GiB or changes during the call.
     Optional<String> sha256(Workspace files, String path) {
         if (identity instanceof Identity.Hash(String sha256, boolean steady)) {
             return Optional.of(sha256).filter(_ -> steady);
@@ -94,7 +94,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
                 .filter(_ -> hash.steady() && hash.entry().equals(entry));
     }
 
-    /// Reports whether each other content has another [#tag].
+    /// Reports whether the `ETag` is strong: any other content has another [#tag].
     boolean isStrong() {
         return !(identity instanceof Identity.Version(var _, boolean settled)) || settled;
     }
@@ -103,7 +103,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
         return entry.size();
     }
 
-    /// Sends all of it. Lets the last piece out only if what was sent is what the `ETag` says.
+    /// Sends the whole file. Sends the last piece only if the sent bytes match the `ETag`.
     void sendAll(Workspace files, String path, OutputStream out) throws IOException {
         if (bytes.isPresent()) {
             out.write(bytes.get());
@@ -119,7 +119,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
         }
     }
 
-    /// Sends a part of it. Lets the last piece out only if the file is still the one that the `ETag` names.
+    /// Sends a range of the file. Sends the last piece only if the file still matches the `ETag`.
     void send(Workspace files, String path, ByteRange range, OutputStream out) throws IOException {
         if (bytes.isPresent()) {
             out.write(bytes.get(), (int) range.offset(), (int) range.length());

@@ -17,38 +17,39 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/// Checks of the parts that the server cannot work without. Each runs every second on a platform thread, because it
-/// must work when no virtual thread runs. A caller gets the last results at once, so that a part that does not answer
-/// cannot delay it. Thread-safe.
+/// Periodic checks of the parts that the server requires. Thread-safe.
+///
+/// Each check runs every second on a platform thread, because it must work when no virtual thread runs. Callers get the
+/// last results at once, so a part that does not respond cannot delay them.
 public final class HealthChecks implements AutoCloseable {
-    /// A part that does not answer for longer fails.
+    /// Maximum response time of a part.
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
     private static final Duration EVERY = Duration.ofSeconds(1);
 
     private final DrainGate gate;
     private final Sandboxes sandboxes;
-    private final Supplier<Optional<String>> poolTrouble;
+    private final Supplier<Optional<String>> poolFailure;
     private final List<Check> checks;
     private final ScheduledExecutorService workers;
 
     private HealthChecks(
-            DrainGate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolTrouble, List<Check> checks) {
+            DrainGate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolFailure, List<Check> checks) {
         this.gate = gate;
         this.sandboxes = sandboxes;
-        this.poolTrouble = poolTrouble;
+        this.poolFailure = poolFailure;
         this.checks = checks;
         this.workers = Executors.newScheduledThreadPool(
                 checks.size(), Thread.ofPlatform().name("health-", 1).daemon().factory());
     }
 
-    /// Starts the checks. `poolTrouble` returns why no sandbox can be started, if that is so, without waiting.
+    /// Starts the checks. `poolFailure` returns the reason if no sandbox can start. It must not block.
     public static HealthChecks start(
-            Db db, Sandboxes sandboxes, DrainGate gate, Supplier<Optional<String>> poolTrouble) {
+            Db db, Sandboxes sandboxes, DrainGate gate, Supplier<Optional<String>> poolFailure) {
         var health = new HealthChecks(
                 gate,
                 sandboxes,
-                poolTrouble,
+                poolFailure,
                 List.of(
                         new Check("store", () -> store(db)),
                         new Check("guest_loop", () -> guestLoop(sandboxes)),
@@ -59,11 +60,11 @@ public final class HealthChecks implements AutoCloseable {
         return health;
     }
 
-    /// Each part that fails, and why. Does not wait for any part.
+    /// Returns each failing part with the reason. Does not block.
     Map<String, String> failing() {
         var failing = new TreeMap<String, String>();
         checks.forEach(check -> check.failure().ifPresent(why -> failing.put(check.part, why)));
-        poolTrouble.get().filter(_ -> !isPoolFull()).ifPresent(why -> failing.put("provider", why));
+        poolFailure.get().filter(_ -> !isPoolFull()).ifPresent(why -> failing.put("provider", why));
         if (sandboxes.diskSpace().reading().level() == DiskSpace.Level.FULL) {
             failing.put("disk", "the file system of the home is full; end sandboxes or delete files");
         }
@@ -77,13 +78,14 @@ public final class HealthChecks implements AutoCloseable {
         return failing;
     }
 
-    /// A full pool has recovered from earlier failures.
+    /// Reports whether the pool is full. A full pool has recovered from earlier failures.
     private boolean isPoolFull() {
         var pool = sandboxes.pool();
         return pool.target() > 0 && pool.available() >= pool.target();
     }
 
-    /// `degraded` below the low-water mark: sandboxes run, but the server creates no new ones.
+    /// Returns the status. Below the low-water mark, it is `degraded`: sandboxes run, but the server creates no new
+    /// ones.
     String status(Map<String, String> failing) {
         boolean isLow = sandboxes.diskSpace().reading().level() != DiskSpace.Level.OK;
         return failing.isEmpty() ? (isLow ? "degraded" : "healthy") : "unhealthy";
@@ -108,7 +110,7 @@ public final class HealthChecks implements AutoCloseable {
                 : Optional.of("the loop that reads from all sandboxes does not run; restart the server");
     }
 
-    /// A thread that is started here waits in a queue of its own, as requests do.
+    /// Starts a virtual thread from a platform thread, so that it is queued like a request.
     private static Optional<String> scheduler() {
         var ran = new CountDownLatch(1);
         Thread.ofVirtual().name("health-probe").start(ran::countDown);
@@ -122,30 +124,31 @@ public final class HealthChecks implements AutoCloseable {
         }
     }
 
-    /// One part. Run by one worker at a time, read by all. Thread-safe.
+    /// Check of one part. One thread runs it; any thread may read its result. Thread-safe.
     private static final class Check {
         private final String part;
-        private final Supplier<Optional<String>> question;
+        private final Supplier<Optional<String>> probe;
         private volatile Optional<String> last = Optional.empty();
-        private volatile Optional<Long> asked = Optional.empty();
+        private volatile Optional<Long> startedAt = Optional.empty();
 
-        Check(String part, Supplier<Optional<String>> question) {
+        Check(String part, Supplier<Optional<String>> probe) {
             this.part = part;
-            this.question = question;
+            this.probe = probe;
         }
 
         void run() {
-            asked = Optional.of(System.nanoTime());
+            startedAt = Optional.of(System.nanoTime());
             try {
-                last = question.get();
+                last = probe.get();
             } catch (RuntimeException e) {
                 last = Optional.of("the check failed: " + e);
             }
-            asked = Optional.empty();
+            startedAt = Optional.empty();
         }
 
         Optional<String> failure() {
-            boolean isLate = asked.filter(since -> System.nanoTime() - since > LIMIT.toNanos())
+            boolean isLate = startedAt
+                    .filter(since -> System.nanoTime() - since > LIMIT.toNanos())
                     .isPresent();
             return isLate ? Optional.of(part + " does not answer within " + LIMIT.toMillis() + " ms") : last;
         }

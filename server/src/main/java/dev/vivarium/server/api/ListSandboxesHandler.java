@@ -111,7 +111,7 @@ public final class ListSandboxesHandler {
             .query("cursor", STRING, "The `next_cursor` of the previous page.")
             .answers(200, "A page of sandboxes.", SANDBOXES);
 
-    private static final int MOST = 1000;
+    private static final int MAX_PAGE = 1000;
 
     private final Sandboxes sandboxes;
     private final Runs runs;
@@ -136,7 +136,7 @@ public final class ListSandboxesHandler {
         /// A member who may watch the sandbox.
         MEMBER("member"),
         /// A member without the scope to watch: sees only that the sandbox exists.
-        VISITOR("member");
+        UNPRIVILEGED_MEMBER("member");
 
         private final String text;
 
@@ -186,7 +186,7 @@ public final class ListSandboxesHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        int limit = PageQuery.limit(exchange, MOST);
+        int limit = PageQuery.limit(exchange, MAX_PAGE);
         var all = wanted(exchange).sorted(Entry.NEWEST).limit(limit + 1L).toList();
         var page = all.subList(0, Math.min(limit, all.size()));
         var titles = tasks.titles(page.stream()
@@ -210,7 +210,7 @@ public final class ListSandboxesHandler {
         boolean isWithEnded = QueryFlags.of(exchange, "ended", false);
         boolean isRunsOnly = isRunsOnly(exchange);
         Optional<Place> after = exchange.optionalQuery("cursor").map(Place::of);
-        var found = living(exchange.principal());
+        var found = liveSandboxes(exchange.principal());
         if (isWithEnded) {
             addEnded(exchange.principal(), found);
         }
@@ -242,13 +242,14 @@ public final class ListSandboxesHandler {
     }
 
     /// Returns the live sandboxes of the caller, and those of threads that the caller is a member of.
-    private Map<SandboxId, Entry> living(Principal caller) {
+    private Map<SandboxId, Entry> liveSandboxes(Principal caller) {
         var newest = new HashMap<SandboxId, Run>();
         runs.ofLiving().forEach(run -> newest.putIfAbsent(run.sandbox(), run));
         var entries = new HashMap<SandboxId, Entry>();
         for (SandboxInfo info : sandboxes.list()) {
             role(caller, info).ifPresent(role -> {
-                Optional<Run> run = Optional.ofNullable(newest.get(info.id())).filter(_ -> role != Role.VISITOR);
+                Optional<Run> run =
+                        Optional.ofNullable(newest.get(info.id())).filter(_ -> role != Role.UNPRIVILEGED_MEMBER);
                 entries.put(info.id(), new Entry(info, run, role));
             });
         }
@@ -260,18 +261,18 @@ public final class ListSandboxesHandler {
             return Optional.of(Role.OWNER);
         }
         Optional<Scopes> scopes = rights.of(caller, new Rights.Target(info.id(), info.thread(), info.user()));
-        return scopes.map(allowed -> allowed.allows(Scope.SHELL_RO) ? Role.MEMBER : Role.VISITOR);
+        return scopes.map(allowed -> allowed.allows(Scope.SHELL_RO) ? Role.MEMBER : Role.UNPRIVILEGED_MEMBER);
     }
 
     /// Only the owner sees ended sandboxes.
     private void addEnded(Principal caller, Map<SandboxId, Entry> entries) {
-        for (SandboxInfo info : sandboxes.newestEnded(caller.user(), MOST)) {
+        for (SandboxInfo info : sandboxes.newestEnded(caller.user(), MAX_PAGE)) {
             entries.putIfAbsent(info.id(), new Entry(info, Optional.empty(), Role.OWNER));
         }
     }
 
     private void addEndedRuns(Principal caller, Optional<TaskId> task, Map<SandboxId, Entry> entries) {
-        for (Run run : runs.newest(caller.user(), task, MOST)) {
+        for (Run run : runs.newest(caller.user(), task, MAX_PAGE)) {
             Optional<Entry> known = Optional.ofNullable(entries.get(run.sandbox()));
             if (known.filter(entry ->
                             entry.run().isPresent() || !entry.sandbox().status().isFinal())
@@ -284,7 +285,7 @@ public final class ListSandboxesHandler {
     }
 
     private Line line(Entry entry, Map<TaskId, String> titles, int pending) {
-        boolean mayWatch = entry.role() != Role.VISITOR;
+        boolean mayWatch = entry.role() != Role.UNPRIVILEGED_MEMBER;
         return new Line(
                 new RunJson.View(entry.sandbox(), entry.run(), Optional.empty()),
                 Optional.of(entry.role().text),

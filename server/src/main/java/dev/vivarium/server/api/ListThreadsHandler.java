@@ -53,7 +53,7 @@ public final class ListThreadsHandler {
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .answers(200, "Ordered by name.", THREADS);
 
-    private static final int MOST = 1000;
+    private static final int MAX_PAGE = 1000;
 
     private final Threads threads;
     private final Sandboxes sandboxes;
@@ -64,7 +64,7 @@ public final class ListThreadsHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        int limit = PageQuery.limit(exchange, MOST);
+        int limit = PageQuery.limit(exchange, MAX_PAGE);
         var found = threads.list(user(exchange), exchange.optionalQuery("after").orElse(""), limit);
         var alive = new HashMap<ThreadId, SandboxInfo>();
         sandboxes.list().forEach(info -> alive.put(info.thread(), info));
@@ -82,7 +82,7 @@ public final class ListThreadsHandler {
                 new Page(lines, isFull ? Optional.of(found.getLast().thread()) : Optional.empty()));
     }
 
-    /// A user sees only their own threads, whatever `user_id` is.
+    /// A user sees only their own threads, regardless of `user_id`.
     private static Optional<UserId> user(Exchange exchange) {
         return exchange.principal() instanceof Principal.Admin
                 ? exchange.optionalQuery("user_id").map(UserId::new)

@@ -3,8 +3,9 @@ package dev.vivarium.server.api;
 import java.util.Locale;
 import java.util.Map;
 
-/// Media types by the end of a file's name. The content is never looked at: what a file says it is must not decide how
-/// it is treated. Stateless.
+/// Media types by file name extension. Stateless.
+///
+/// The content of a file must not decide how a browser treats it, so the server never inspects the content.
 final class MediaTypes {
     private static final String UNKNOWN = "application/octet-stream";
     private static final String TEXT = "text/plain; charset=utf-8";

@@ -79,40 +79,40 @@ public final class MembersHandler {
     }
 
     public void invite(Exchange exchange) throws IOException {
-        var visit = callers.requireOwner(exchange);
+        var access = callers.requireOwner(exchange);
         var invite = exchange.json(INVITE_REQUEST);
-        if (invite.user().equals(visit.owner())) {
+        if (invite.user().equals(access.owner())) {
             throw new SandboxException(new Failure.InvalidRequest("user_id", "is the owner's own"));
         }
-        var member = members.invite(visit.thread(), invite.user(), invite.most());
-        record(exchange, visit, AuditEntry.Kind.INVITED, member);
+        var member = members.invite(access.thread(), invite.user(), invite.most());
+        record(exchange, access, AuditEntry.Kind.INVITED, member);
         exchange.answer(200, MEMBER, member);
     }
 
     /// `GET`: all members. Members see each other.
     public void list(Exchange exchange) throws IOException {
-        var visit = callers.require(exchange);
-        exchange.answer(200, MEMBERS, new Everyone(visit.owner(), members.list(visit.thread())));
+        var access = callers.require(exchange);
+        exchange.answer(200, MEMBERS, new Everyone(access.owner(), members.list(access.thread())));
     }
 
     /// `DELETE …/{user_id}`: removes a member and revokes the tokens of the member. A member may remove itself.
     public void remove(Exchange exchange) throws IOException {
         var user = new UserId(exchange.path("user_id"));
         boolean isLeaving = exchange.principal().user().filter(user::equals).isPresent();
-        var visit = isLeaving ? callers.require(exchange) : callers.requireOwner(exchange);
-        var member = members.find(visit.thread(), user);
-        if (member.isEmpty() || !members.remove(visit.thread(), user)) {
+        var access = isLeaving ? callers.require(exchange) : callers.requireOwner(exchange);
+        var member = members.find(access.thread(), user);
+        if (member.isEmpty() || !members.remove(access.thread(), user)) {
             throw new SandboxException(new SandboxFailure.NoSuchMember(user));
         }
-        record(exchange, visit, AuditEntry.Kind.UNINVITED, member.get());
+        record(exchange, access, AuditEntry.Kind.UNINVITED, member.get());
         exchange.answer(200, REMOVED_MEMBER, user);
     }
 
-    private void record(Exchange exchange, ThreadAccess visit, AuditEntry.Kind kind, Member member) {
+    private void record(Exchange exchange, ThreadAccess access, AuditEntry.Kind kind, Member member) {
         String method = kind == AuditEntry.Kind.INVITED ? "POST" : "DELETE";
         audit.record(AuditEntry.of(clock.instant(), kind, 200, method + " /threads/{thread_id}/members")
                 .by(exchange.principal())
-                .onThread(visit.thread())
+                .onThread(access.thread())
                 .scopes(member.most())
                 .detail(member.user().value()));
     }

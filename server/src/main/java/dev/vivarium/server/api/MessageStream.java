@@ -17,29 +17,29 @@ final class MessageStream {
     private final Exchange exchange;
     private final Sandbox sandbox;
     private final Delivery delivery;
-    private final Runnable mayHear;
-    private final Duration breath;
+    private final Runnable mayRead;
+    private final Duration keepAlive;
     private final Access access;
 
-    /// @param mayHear throws if the reader may no longer read the messages
-    MessageStream(Exchange exchange, Delivery delivery, Runnable mayHear, Duration breath) {
+    /// @param mayRead throws if the reader may no longer read the messages
+    MessageStream(Exchange exchange, Delivery delivery, Runnable mayRead, Duration keepAlive) {
         this.exchange = exchange;
         this.sandbox = exchange.sandbox();
         this.delivery = delivery;
-        this.mayHear = mayHear;
-        this.breath = breath;
+        this.mayRead = mayRead;
+        this.keepAlive = keepAlive;
         this.access = exchange.access();
     }
 
     void run(EventStream.Format format) throws IOException {
         try (var stream = EventStream.begin(exchange, format)) {
-            stream.stand();
+            stream.sendHeaders();
             try {
                 while (true) {
                     access.check();
                     requireNotEnded();
                     send(stream, delivery.next(Access.CHECK_EVERY));
-                    stream.breatheAfter(breath);
+                    stream.keepAliveAfter(keepAlive);
                 }
             } catch (SandboxException e) {
                 stream.fail(e.failure());
@@ -61,7 +61,7 @@ final class MessageStream {
         try {
             if (!messages.isEmpty()) {
                 access.checkNow();
-                mayHear.run();
+                mayRead.run();
             }
             for (Message message : messages) {
                 // A slow reader may have lost access since the messages were read.

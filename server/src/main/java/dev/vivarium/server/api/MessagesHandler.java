@@ -143,14 +143,14 @@ public final class MessagesHandler {
     private final SendMessage messages;
     private final Inbox inbox;
     private final Runs runs;
-    private final Duration breath;
+    private final Duration keepAlive;
 
-    /// @param breath the interval of keep-alives in a stream, by which the server notices a closed connection
-    public MessagesHandler(SendMessage messages, Inbox inbox, Runs runs, Duration breath) {
+    /// @param keepAlive interval of keep-alives in a stream, by which the server detects a closed connection
+    public MessagesHandler(SendMessage messages, Inbox inbox, Runs runs, Duration keepAlive) {
         this.messages = messages;
         this.inbox = inbox;
         this.runs = runs;
-        this.breath = breath;
+        this.keepAlive = keepAlive;
     }
 
     public void post(Exchange exchange) throws IOException {
@@ -192,7 +192,7 @@ public final class MessagesHandler {
         }
     }
 
-    /// The value of a field that takes one of `words`. The first is the default.
+    /// Returns the value of a field that takes one of `words`. The first is the default.
     private static String choice(JsonFields fields, String name, List<String> words) {
         String word = fields.optionalString(name).orElse(words.getFirst());
         if (!words.contains(word)) {
@@ -204,19 +204,19 @@ public final class MessagesHandler {
     /// Delivers queued messages, in one response or as a stream. If the connection is closed before delivery, the
     /// messages stay queued. A worker that sends `ack` receives every message again until it acknowledges it.
     public void take(Exchange exchange) throws IOException {
-        Runnable mayHear = reader(exchange);
-        mayHear.run();
+        Runnable mayRead = reader(exchange);
+        mayRead.run();
         Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
-        Duration patience = PageQuery.wait(exchange);
+        Duration timeout = PageQuery.wait(exchange);
         if (format.isPresent() && exchange.optionalQuery("wait").isPresent()) {
             throw refused("wait", "is for a single answer; a stream waits as long as it stands");
         }
         try {
             Delivery delivery = delivery(exchange);
             if (format.isPresent()) {
-                new MessageStream(exchange, delivery, mayHear, breath).run(format.get());
+                new MessageStream(exchange, delivery, mayRead, keepAlive).run(format.get());
             } else {
-                answer(exchange, delivery, mayHear, patience);
+                answer(exchange, delivery, mayRead, timeout);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -224,8 +224,8 @@ public final class MessagesHandler {
         }
     }
 
-    /// A check that the caller may read the messages. It fails for the worker of an earlier run, which must not
-    /// take the messages of the next one.
+    /// Returns a check that the caller may read the messages. It fails for the worker of an earlier run, which must
+    /// not take the messages of the next one.
     private Runnable reader(Exchange exchange) {
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
             return () -> {
@@ -246,17 +246,17 @@ public final class MessagesHandler {
         return ack.isPresent() ? inbox.offering(sandbox) : inbox.taking(sandbox);
     }
 
-    private static void answer(Exchange exchange, Delivery delivery, Runnable mayHear, Duration patience)
+    private static void answer(Exchange exchange, Delivery delivery, Runnable mayRead, Duration timeout)
             throws IOException, InterruptedException {
         Access access = exchange.access();
-        List<Message> messages = access.await(patience, delivery::next, found -> !found.isEmpty());
+        List<Message> messages = access.await(timeout, delivery::next, found -> !found.isEmpty());
         int passed = 0;
         try {
             if (!messages.isEmpty()) {
                 access.checkNow();
             }
             // Another run may have started during the wait.
-            mayHear.run();
+            mayRead.run();
             exchange.answer(200, "application/json", Json.bytes(MESSAGES, messages));
             passed = messages.size();
         } finally {

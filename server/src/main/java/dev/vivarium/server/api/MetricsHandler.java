@@ -9,7 +9,7 @@ import dev.vivarium.server.telemetry.Metrics;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/// `GET /metrics`: the numbers, as Prometheus reads them. Thread-safe.
+/// `GET /metrics`: the metrics in Prometheus's text format. Thread-safe.
 public final class MetricsHandler {
     public static final RouteDescription METRICS = RouteDescription.get(
                     "/metrics", KEY, "metrics", "Export metrics for Prometheus")

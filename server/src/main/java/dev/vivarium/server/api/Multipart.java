@@ -12,8 +12,7 @@ import org.eclipse.jetty.http.MultiPart;
 import org.eclipse.jetty.io.Content;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a `multipart/form-data` body as it arrives and hands each part on, piece by piece. Nothing is kept. Confined
-/// to the worker that serves the request.
+/// Streaming parser of a `multipart/form-data` body. Confined to the worker that serves the request.
 final class Multipart implements MultiPart.Parser.Listener {
     private static final String FORM_DATA = "multipart/form-data";
     private static final int MAX_PARTS = 16;
@@ -29,7 +28,8 @@ final class Multipart implements MultiPart.Parser.Listener {
         this.parts = parts;
     }
 
-    /// What takes the parts. Each begins, gets its bytes and ends before the next one begins.
+    /// Receiver of the parts. For each part, the parser calls `begin`, then `content` any number of times, then
+    /// `end`.
     interface Parts {
         void begin(String name, Optional<String> filename);
 
@@ -43,12 +43,14 @@ final class Multipart implements MultiPart.Parser.Listener {
         var parser = new MultiPart.Parser(boundary(exchange), multipart);
         parser.setMaxParts(MAX_PARTS);
         parser.setPartHeadersMaxLength(MAX_HEADERS);
-        // Not closed: that would fail the request, and after a refusal the rest could not be thrown away.
+        // The stream stays open: closing it would fail the request, and the server could not discard the rest after a
+        // refusal.
         InputStream body = exchange.body();
         byte[] piece = new byte[PIECE];
         int count;
         while ((count = body.read(piece)) >= 0) {
-            // The parser holds nothing of a piece back: a boundary that is cut in two is counted, not kept.
+            // The buffer can be reused: the parser counts the bytes of a boundary that spans two pieces and does not
+            // keep them.
             parser.parse(Content.Chunk.from(ByteBuffer.wrap(piece, 0, count), false));
             multipart.throwFailure();
         }
@@ -128,8 +130,8 @@ final class Multipart implements MultiPart.Parser.Listener {
         });
     }
 
-    /// Keeps the first failure and does nothing after it. The parser swallows what a listener throws: without this,
-    /// a refused file would be taken.
+    /// Stores the first failure and skips all later steps. The parser ignores exceptions of its listener, so a
+    /// refused file would be stored otherwise.
     private void guarded(Runnable step) {
         if (failure == null) {
             try {

@@ -76,12 +76,12 @@ public final class NegotiateHandler {
     public void handle(Exchange exchange) throws IOException {
         var thread = new ThreadId(exchange.path("thread_id"));
         var request = exchange.optionalJson(REQUEST);
-        var visit = callers.enter(exchange.principal(), thread, request.user());
-        var granted = TokenAnswer.granted(request.scopes().orElse(ORDINARY), visit.scopes());
-        var opened = create.forThread(visit, request.egress());
+        var access = callers.enter(exchange.principal(), thread, request.user());
+        var granted = TokenAnswer.granted(request.scopes().orElse(ORDINARY), access.scopes());
+        var opened = create.forThread(access, request.egress());
         var issued = tokens.issue(new TokenRequest(
-                visit.subject(),
-                visit.standing(),
+                access.subject(),
+                access.standing(),
                 opened.sandbox().id(),
                 thread,
                 granted,

@@ -8,8 +8,7 @@ import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.io.InputStream;
 
-/// `GET /openapi.json`: the description of this API, which a test holds against the routes and their answers.
-/// Thread-safe.
+/// `GET /openapi.json`: the OpenAPI document. A test compares it with the routes and their responses. Thread-safe.
 public final class OpenApiHandler {
     public static final RouteDescription DOCUMENT = RouteDescription.get(
                     "/openapi.json", OPEN, "openapi", "Return this document")

@@ -10,10 +10,10 @@ import java.util.Optional;
 /// Query parameters of lists: the size of a page, and the time to wait. Stateless.
 final class PageQuery {
     private static final int ORDINARY = 100;
-    private static final long LONGEST_WAIT = 60;
+    private static final long MAX_WAIT = 60;
 
     static final JsonType<?> LIMIT = JsonType.INT.range(1, 1000).with("default", ORDINARY);
-    static final JsonType<?> WAIT = JsonType.INT.range(0, LONGEST_WAIT).with("default", 0);
+    static final JsonType<?> WAIT = JsonType.INT.range(0, MAX_WAIT).with("default", 0);
 
     private PageQuery() {}
 
@@ -27,8 +27,8 @@ final class PageQuery {
 
     static Duration wait(Exchange exchange) {
         long seconds = number(exchange, "wait").orElse(0L);
-        if (seconds < 0 || seconds > LONGEST_WAIT) {
-            throw new SandboxException(new Failure.InvalidRequest("wait", "must be 0 to " + LONGEST_WAIT + " seconds"));
+        if (seconds < 0 || seconds > MAX_WAIT) {
+            throw new SandboxException(new Failure.InvalidRequest("wait", "must be 0 to " + MAX_WAIT + " seconds"));
         }
         return Duration.ofSeconds(seconds);
     }

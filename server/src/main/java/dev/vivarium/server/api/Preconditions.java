@@ -48,7 +48,7 @@ final class Preconditions {
         return WriteCondition.NONE;
     }
 
-    /// Reports whether the caller has this content already.
+    /// Reports whether the client already has this content.
     static boolean isKnown(Exchange exchange, String tag) {
         Optional<String> known = exchange.headerList(IF_NONE_MATCH);
         return known.isPresent()
@@ -56,7 +56,7 @@ final class Preconditions {
                         || tags(IF_NONE_MATCH, known.get(), false).contains(tag));
     }
 
-    /// Throws unless the caller's `If-Match`, if there is one, names this content.
+    /// Throws unless the `If-Match` of the request, if present, contains this tag.
     static void requireMatch(Exchange exchange, String path, String tag) {
         Optional<String> wanted = exchange.headerList(IF_MATCH);
         if (wanted.isPresent()
@@ -70,7 +70,7 @@ final class Preconditions {
         return header.strip().equals("*");
     }
 
-    /// Returns the tags of a list. In a strong comparison a weak tag matches nothing.
+    /// Returns the tags of a list. In a strong comparison, a weak tag does not match any tag.
     private static Set<String> tags(String name, String header, boolean strong) {
         var tags = new HashSet<String>();
         var matcher = TAG.matcher(header);

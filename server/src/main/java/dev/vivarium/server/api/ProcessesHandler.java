@@ -137,7 +137,7 @@ public final class ProcessesHandler {
     public void signal(Exchange exchange) throws IOException {
         var request = exchange.json(SIGNAL_REQUEST);
         var process = process(exchange);
-        callers.awake(exchange.sandbox());
+        callers.resumed(exchange.sandbox());
         process.signal(request.signal(), request.target());
         exchange.answer(204);
     }
@@ -148,11 +148,11 @@ public final class ProcessesHandler {
                         new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
     }
 
-    /// Writes the body to the standard input. `eof=true` closes it then.
+    /// Writes the body to the standard input. `eof=true` then closes the standard input.
     public void stdin(Exchange exchange) throws IOException {
         boolean eof = QueryFlags.of(exchange, "eof", false);
         var process = process(exchange);
-        callers.awake(exchange.sandbox());
+        callers.resumed(exchange.sandbox());
         var body = exchange.body();
         var piece = new byte[PIECE];
         int count;
@@ -192,7 +192,7 @@ public final class ProcessesHandler {
                     }
                     text.send(stream, bytes);
                 }
-                case News.Quiet _ when follow -> events.breathe();
+                case News.Quiet _ when follow -> events.keepAlive();
                 case News.Quiet _ -> {
                     text.end();
                     return;
@@ -210,7 +210,7 @@ public final class ProcessesHandler {
     public void kill(Exchange exchange) throws IOException {
         var process = process(exchange);
         if (process.info().state() == ProcessInfo.State.RUNNING) {
-            callers.awake(exchange.sandbox());
+            callers.resumed(exchange.sandbox());
             process.signal(Signal.KILL, SignalTarget.TREE);
         } else {
             process.close();

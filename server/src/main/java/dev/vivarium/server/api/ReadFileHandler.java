@@ -78,7 +78,7 @@ public final class ReadFileHandler {
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.awake(exchange.sandbox()).files();
+        var files = callers.resumed(exchange.sandbox()).files();
         Optional<FileContent> content = path.isEmpty() ? Optional.empty() : find(files, path);
         if (content.isPresent()) {
             content.get().bytes().ifPresent(bytes -> exchange.reserve(bytes.length));
@@ -157,12 +157,12 @@ public final class ReadFileHandler {
         exchange.answerHeader(MODE, Integer.toOctalString(content.entry().mode() & PERMISSIONS));
         exchange.answerHeader("Accept-Ranges", "bytes");
         exchange.answerHeader("Cache-Control", "private, no-cache");
-        // Whatever a file claims to be, a browser must not run it as a page of this server.
+        // A browser must not run a file as a page of this server, regardless of its name and content.
         exchange.answerHeader("Content-Disposition", ContentDisposition.attachment(path));
         exchange.answerHeader("Content-Security-Policy", "sandbox");
     }
 
-    /// The part that is wanted; nothing when it is wanted only of a content that is no longer there.
+    /// Returns the requested range. Empty if `If-Range` names another content.
     private static Optional<ByteRange> range(Exchange exchange, FileContent content) {
         Optional<String> onlyOf = exchange.header("If-Range");
         if (exchange.isHead() || onlyOf.isPresent() && !onlyOf.get().strip().equals(Preconditions.tag(content.tag()))) {
@@ -178,7 +178,7 @@ public final class ReadFileHandler {
 
     private void sendAll(Exchange exchange, Workspace files, String path, FileContent content) throws IOException {
         long start = System.nanoTime();
-        // Not closed when sending fails: an answer cut short must not look like a whole one.
+        // If sending fails, the stream stays open: a truncated response must not look complete.
         var out = exchange.stream(200, MediaTypes.of(path), OptionalLong.of(content.size()));
         content.sendAll(files, path, out);
         out.close();

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Optional;
 
 /// Routes that derive a token from another one: `POST …/sandbox/refresh` replaces it, and `POST …/sandbox/token`
-/// issues a narrower one for somebody else. The scopes never grow. Thread-safe.
+/// issues a narrower one for another user. The scopes never grow. Thread-safe.
 public final class RefreshHandler {
     private static final ObjectType<Refresh> REFRESH_REQUEST = object(
                     Refresh::new,
@@ -82,12 +82,12 @@ public final class RefreshHandler {
 
     /// `POST /threads/{thread_id}/sandbox/refresh`: requires the key of the subject of the token.
     public void refresh(Exchange exchange) throws IOException {
-        var visit = callers.require(exchange);
+        var access = callers.require(exchange);
         var request = exchange.json(REFRESH_REQUEST);
         var old = tokens.verifyForRefresh(request.token());
-        requireOfThread(visit, old, request.sandbox());
+        requireOfThread(access, old, request.sandbox());
         requireSubject(exchange.principal(), old);
-        var scopes = narrowed(request.scopes(), old.scopes(), visit.scopes());
+        var scopes = narrowed(request.scopes(), old.scopes(), access.scopes());
         var ttl = request.ttl().orElse(TokenRequest.MAX_TTL);
         var issued = tokens.replace(old, issue(old, scopes, ttl, old.ancestors()));
         answer.send(exchange, issued, "refresh", Optional.empty());
@@ -96,16 +96,16 @@ public final class RefreshHandler {
     /// `POST /threads/{thread_id}/sandbox/token`: the token to narrow is the credential, or it is in the body and
     /// the credential is a key.
     public void downscope(Exchange exchange) throws IOException {
-        var visit = callers.require(exchange);
+        var access = callers.require(exchange);
         var request = exchange.optionalJson(NARROW);
         var old = parent(exchange.principal(), request.token());
-        requireOfThread(visit, old, Optional.empty());
+        requireOfThread(access, old, Optional.empty());
         if (old.ancestors().size() >= MAX_ANCESTORS) {
             throw new SandboxException(new Failure.NotAllowed("this token was narrowed too often"));
         }
         var ancestors = new ArrayList<>(old.ancestors());
         ancestors.add(old.jti());
-        var scopes = narrowed(request.scopes(), old.scopes(), visit.scopes());
+        var scopes = narrowed(request.scopes(), old.scopes(), access.scopes());
         var ttl = atMost(request.ttl().orElse(TokenRequest.MAX_TTL), old);
         answer.send(exchange, tokens.issue(issue(old, scopes, ttl, ancestors)), "token", Optional.empty());
     }
@@ -136,12 +136,12 @@ public final class RefreshHandler {
         return ttl.compareTo(left) < 0 ? ttl : left;
     }
 
-    private void requireOfThread(ThreadAccess visit, Grant old, Optional<String> hint) {
-        boolean isOfThread = old.thread().equals(visit.thread())
-                && old.sandbox().equals(callers.sandbox(visit).id());
+    private void requireOfThread(ThreadAccess access, Grant old, Optional<String> hint) {
+        boolean isOfThread = old.thread().equals(access.thread())
+                && old.sandbox().equals(callers.sandbox(access).id());
         boolean isHinted = hint.isEmpty() || hint.get().equals(old.sandbox().value());
         if (!isOfThread || !isHinted) {
-            throw new SandboxException(new Failure.NoSandboxForThread(visit.thread()));
+            throw new SandboxException(new Failure.NoSandboxForThread(access.thread()));
         }
     }
 

@@ -88,7 +88,7 @@ public final class ReviewsHandler {
             .answers(200, "The decided review.", ReviewJson.REVIEW)
             .fails(409, 422);
 
-    private static final int MOST = 1000;
+    private static final int MAX_PAGE = 1000;
 
     /// Approximate memory of a review, in bytes.
     private static final int REVIEW_BYTES = 4096;
@@ -117,14 +117,14 @@ public final class ReviewsHandler {
     /// Long poll of the worker. Returns when the review is decided.
     public void await(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
-        Duration patience = PageQuery.wait(exchange);
+        Duration timeout = PageQuery.wait(exchange);
         try {
             String id = exchange.path("review_id");
             answer(
                     exchange,
                     exchange.access()
                             .await(
-                                    patience,
+                                    timeout,
                                     step -> reviews.await(grant.sandbox(), id, step),
                                     review -> !review.isPending()));
         } catch (InterruptedException e) {
@@ -134,7 +134,7 @@ public final class ReviewsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        var found = reviews.list(new SandboxId(exchange.path("sandbox_id")), PageQuery.limit(exchange, MOST));
+        var found = reviews.list(new SandboxId(exchange.path("sandbox_id")), PageQuery.limit(exchange, MAX_PAGE));
         exchange.reserve((long) REVIEW_BYTES * found.size());
         exchange.answer(200, REVIEWS, found);
     }

@@ -62,7 +62,7 @@ public final class RevokeHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        var visit = callers.require(exchange);
+        var access = callers.require(exchange);
         var request = exchange.json(REQUEST);
         var jti = request.jti();
         boolean all = request.all().orElse(false);
@@ -72,7 +72,7 @@ public final class RevokeHandler {
         if (!isOwn(exchange.principal(), jti)) {
             callers.requireOwner(exchange);
         }
-        var info = callers.sandbox(visit).info();
+        var info = callers.sandbox(access).info();
         exchange.endsItsRight();
         if (all) {
             tokens.rotate(info.id());

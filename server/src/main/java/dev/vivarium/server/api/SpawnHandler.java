@@ -83,9 +83,9 @@ public final class SpawnHandler {
             .answers(201, "The run was started. It may have failed already.", SPAWNED)
             .fails(403, 404, 409, 422, 507);
 
-    private static final int MOST_WORDS = 1000;
-    private static final int LONGEST_MODEL = 200;
-    private static final double MOST_BUDGET = 1_000_000;
+    private static final int MAX_ARGUMENTS = 1000;
+    private static final int MAX_MODEL = 200;
+    private static final double MAX_BUDGET = 1_000_000;
 
     /// Variables with the same effect as a variable of the worker.
     private static final Map<String, String> FIELDS =
@@ -136,14 +136,14 @@ public final class SpawnHandler {
         require(!isCommand || command.filter(words -> !words.isEmpty()).isPresent(), "command", "must name a program");
         require(isCommand || command.isEmpty(), "command", "is for the runtime command alone");
         List<String> words = command.orElse(List.of());
-        require(words.size() <= MOST_WORDS, "command", "must have at most " + MOST_WORDS + " words");
+        require(words.size() <= MAX_ARGUMENTS, "command", "must have at most " + MAX_ARGUMENTS + " words");
         require(words.stream().noneMatch(word -> word.indexOf('\0') >= 0), "command", "must not hold a NUL character");
         require(words.isEmpty() || !words.getFirst().isBlank(), "command", "must name a program");
         require(
-                model.filter(name -> !name.matches("[\\x21-\\x7e]{1," + LONGEST_MODEL + "}"))
+                model.filter(name -> !name.matches("[\\x21-\\x7e]{1," + MAX_MODEL + "}"))
                         .isEmpty(),
                 "model",
-                "must be the name of a model: at most " + LONGEST_MODEL + " characters without spaces");
+                "must be the name of a model: at most " + MAX_MODEL + " characters without spaces");
         return new Run.Program(runtime, words, model);
     }
 
@@ -153,10 +153,7 @@ public final class SpawnHandler {
             return Optional.empty();
         }
         double dollars = budget.getAsDouble();
-        require(
-                dollars > 0 && dollars <= MOST_BUDGET,
-                "budget_usd",
-                "must be above 0 and at most " + (long) MOST_BUDGET);
+        require(dollars > 0 && dollars <= MAX_BUDGET, "budget_usd", "must be above 0 and at most " + (long) MAX_BUDGET);
         return Optional.of(BigDecimal.valueOf(dollars));
     }
 

@@ -14,8 +14,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// Bytes on the server's disk that wait until they can be passed on. The file has no name, so that nothing remains of
-/// it even if the server is killed. Confined to one worker.
+/// Temporary file for data that the server cannot forward yet. Confined to one worker.
+///
+/// The file has no name, so the system frees its space even if the server is killed.
 final class SpoolFile implements AutoCloseable {
     private static final int PIECE = 256 * 1024;
 
@@ -67,7 +68,7 @@ final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /// All of it, from the beginning.
+    /// Returns the whole content, from the beginning.
     InputStream read() {
         try {
             return Channels.newInputStream(channel.position(0));

@@ -21,8 +21,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/// Output of a command until its answer is written. The beginning of each stream is in memory, the rest in a file
-/// without a name; both count against a budget. Confined to one worker.
+/// Output of a command until the server writes the response. Confined to one worker.
+///
+/// The beginning of each stream is in memory and the rest in an unnamed file. Both count against a budget.
 final class SpooledOutput implements AutoCloseable {
     /// Bytes that each stream may hold in memory without a reservation, and with one.
     private static final int FREE = 64 * 1024;
@@ -35,10 +36,10 @@ final class SpooledOutput implements AutoCloseable {
     private final Part stdout = new Part();
     private final Part stderr = new Part();
 
-    /// Where the output of all commands is held.
+    /// Storage for the output of all commands.
     ///
-    /// @param directory the files' own
-    /// @param budget    for the bytes in files
+    /// @param directory for the files
+    /// @param budget    for the bytes in the files
     record Place(Path directory, ByteBudget budget) {
         SpooledOutput open(Exchange exchange) {
             return new SpooledOutput(exchange, this);
@@ -51,7 +52,7 @@ final class SpooledOutput implements AutoCloseable {
         this.onDisk = place.budget().open(exchange.principal().name().value());
     }
 
-    /// Waits for the end of a command and keeps its output, up to [Command#OUTPUT_LIMIT] bytes of each stream.
+    /// Waits until the command exits and stores its output, up to [Command#OUTPUT_LIMIT] bytes of each stream.
     Exit await(RunningCommand command) {
         while (true) {
             switch (command.next()) {
@@ -65,7 +66,7 @@ final class SpooledOutput implements AutoCloseable {
         }
     }
 
-    /// Writes the answer piece by piece.
+    /// Writes the response piece by piece.
     void write(JsonGenerator out, Exit exit) {
         boolean truncated = exit.stdoutBytes() > Command.OUTPUT_LIMIT || exit.stderrBytes() > Command.OUTPUT_LIMIT;
         var output = new ExecJson.Output(stdout.text(), stderr.text(), truncated);
@@ -77,7 +78,7 @@ final class SpooledOutput implements AutoCloseable {
         try (onDisk;
                 var first = stdout.file;
                 var second = stderr.file) {
-            // All are closed, whatever becomes of the others.
+            // Closes all three, even if closing one of them fails.
         }
     }
 
@@ -91,7 +92,8 @@ final class SpooledOutput implements AutoCloseable {
             int length = (int) Math.min(bytes.length, Command.OUTPUT_LIMIT - kept);
             kept += length;
             if (file == null && memory.size() + length > mostInMemory && mostInMemory == FREE) {
-                // Twice, because a buffer that grows is there twice for a moment. Without room it goes to the disk.
+                // Twice the size, because a buffer exists twice while it grows. Without memory, the output goes to
+                // disk.
                 mostInMemory = exchange.tryReserve(2 * RESERVED) ? RESERVED : FREE - 1;
             }
             if (file == null && memory.size() + length <= mostInMemory) {

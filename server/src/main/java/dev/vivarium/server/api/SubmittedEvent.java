@@ -15,19 +15,19 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 
-/// An event that somebody sent to be kept. Nobody speaks for the server. Immutable.
+/// Event that a worker or a user appends to a log. Only the server may use the server's own source. Immutable.
 ///
-/// @param message what it says to the agent, if that is what it is for
+/// @param message message to the agent, if the event posts one
 record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
-    /// Prefixes of events that only the server and people cause.
-    private static final List<String> NOT_OF_WORKERS =
+    /// Prefixes of the types that workers must not append.
+    private static final List<String> RESERVED_PREFIXES =
             List.of("user.", "guardian.", "sandbox.", "command.", "file.", "agent.model_call");
 
-    /// What is told by doing it.
-    private static final List<String> ANSWERS = List.of("user.approve", "user.reject");
+    /// Types that only the routes of reviews append.
+    private static final List<String> REVIEW_ANSWERS = List.of("user.approve", "user.reject");
 
     static NewEvent ofWorker(JsonFields fields) {
-        return inPlace(fields, at -> {
+        return withPosition(fields, at -> {
             NewEvent event = read(at, "agent");
             requireWorkerEvent(event);
             return event;
@@ -36,9 +36,9 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
 
     private static void requireWorkerEvent(NewEvent event) {
         require(
-                NOT_OF_WORKERS.stream().noneMatch(event.type()::startsWith),
+                RESERVED_PREFIXES.stream().noneMatch(event.type()::startsWith),
                 "event_type",
-                "must not begin with " + String.join(", ", NOT_OF_WORKERS) + " when a worker sends it");
+                "must not begin with " + String.join(", ", RESERVED_PREFIXES) + " when a worker sends it");
         require(
                 event.source().equals("agent") || event.source().equals("worker"),
                 "source",
@@ -46,22 +46,23 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
     }
 
     static SubmittedEvent ofPerson(JsonFields fields, SandboxId sandbox) {
-        return inPlace(fields, at -> {
+        return withPosition(fields, at -> {
             NewEvent event = read(at, "user");
             require(
                     !event.source().equals(NewEvent.OURS),
                     "source",
                     "must not be '" + NewEvent.OURS + "': only the server speaks as that");
             require(
-                    !ANSWERS.contains(event.type()),
+                    !REVIEW_ANSWERS.contains(event.type()),
                     "event_type",
                     "must not be " + event.type() + ": answer a review by POST …/reviews/{review_id}");
-            Optional<Message.Kind> said = MessageEvent.kindOf(event.type());
+            Optional<Message.Kind> messageKind = MessageEvent.kindOf(event.type());
             require(
-                    said.filter(Message.Kind.SYSTEM::equals).isEmpty(),
+                    messageKind.filter(Message.Kind.SYSTEM::equals).isEmpty(),
                     "event_type",
                     "must not be " + event.type() + ": say it by POST …/messages with message_type system");
-            return said.map(kind -> said(at, event, kind, sandbox))
+            return messageKind
+                    .map(kind -> ofMessage(at, event, kind, sandbox))
                     .orElseGet(() -> new SubmittedEvent(event, Optional.empty()));
         });
     }
@@ -75,10 +76,10 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
         return event;
     }
 
-    /// With the message in the event, so that it can be told from others when it is heard.
-    private static SubmittedEvent said(JsonFields fields, NewEvent event, Message.Kind kind, SandboxId sandbox) {
+    /// Adds the id of the message to the event, so that clients can match the event with its delivery.
+    private static SubmittedEvent ofMessage(JsonFields fields, NewEvent event, Message.Kind kind, SandboxId sandbox) {
         String id = event.id().orElseGet(() -> "said." + UUID.randomUUID());
-        JsonFields data = fields.optionalObject("event_data").orElseThrow(() -> silent("is required", event));
+        JsonFields data = fields.optionalObject("event_data").orElseThrow(() -> invalidContent("is required", event));
         NewMessage message = message(data, event, kind);
         String text = data.with("message_id", Inbox.idOf(sandbox, id))
                 .with("content", message.content())
@@ -96,18 +97,18 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
             return new NewMessage(content, kind, mode, event.source());
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.InvalidRequest(String field, String rule) && field.equals("content")) {
-                throw silent(rule, event);
+                throw invalidContent(rule, event);
             }
             throw e;
         }
     }
 
-    private static SandboxException silent(String rule, NewEvent event) {
+    private static SandboxException invalidContent(String rule, NewEvent event) {
         return refused("event_data.content", rule + ": an event " + event.type() + " is said to the agent");
     }
 
-    /// What is wrong with one of several is told with its place.
-    private static <T> T inPlace(JsonFields fields, Function<JsonFields, T> read) {
+    /// Adds the position in the request to the field of an error.
+    private static <T> T withPosition(JsonFields fields, Function<JsonFields, T> read) {
         try {
             return read.apply(fields);
         } catch (SandboxException e) {

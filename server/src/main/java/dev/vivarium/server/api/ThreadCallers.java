@@ -14,7 +14,7 @@ import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.operation.CreateSandbox;
 import java.util.Optional;
 
-/// Authorizes requests for the thread in their path. Thread-safe.
+/// Authorization of requests for the thread in their path. Thread-safe.
 public final class ThreadCallers {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;

@@ -104,38 +104,38 @@ public final class ThreadHandler {
 
     /// `GET /threads/{thread_id}/sandbox`: the sandbox, its addresses and the scopes of the caller.
     public void find(Exchange exchange) throws IOException {
-        var visit = callers.require(exchange);
-        var info = callers.sandbox(visit).info();
+        var access = callers.require(exchange);
+        var info = callers.sandbox(access).info();
         var urls = endpoints.of(exchange, info.id());
-        exchange.answer(200, SANDBOX, new View(info, Optional.of(urls), Optional.of(visit.scopes())));
+        exchange.answer(200, SANDBOX, new View(info, Optional.of(urls), Optional.of(access.scopes())));
     }
 
     /// `POST /threads/{thread_id}/heartbeat`: extends the lease.
     public void heartbeat(Exchange exchange) throws IOException {
-        var visit = callers.require(exchange);
+        var access = callers.require(exchange);
         exchange.optionalJson().refuseOthers();
-        var sandbox = callers.sandbox(visit);
+        var sandbox = callers.sandbox(access);
         sandbox.touch();
         exchange.answer(200, SANDBOX, View.of(sandbox.info()));
     }
 
     /// `DELETE /threads/{thread_id}/sandbox`: ends the sandbox. The thread may get another one.
     public void release(Exchange exchange) throws IOException {
-        var visit = callers.requireOwner(exchange);
-        var sandbox = callers.sandbox(visit);
+        var access = callers.requireOwner(exchange);
+        var sandbox = callers.sandbox(access);
         end(exchange, sandbox, RELEASE.route());
-        exchange.answer(200, THREAD_GONE, new Gone("released", visit.thread(), Optional.of(sandbox.id())));
+        exchange.answer(200, THREAD_GONE, new Gone("released", access.thread(), Optional.of(sandbox.id())));
     }
 
     /// `DELETE /threads/{thread_id}`: ends the sandbox, deletes the snapshots, removes the members and hides the
     /// thread.
     public void archive(Exchange exchange) throws IOException {
-        var visit = callers.requireOwner(exchange);
-        sandboxes.find(visit.thread()).ifPresent(sandbox -> end(exchange, sandbox, ARCHIVE.route()));
-        sandboxes.snapshots().deleteAll(visit.thread());
-        members.removeAll(visit.thread());
-        threads.archive(visit.thread());
-        exchange.answer(200, THREAD_GONE, new Gone("archived", visit.thread(), Optional.empty()));
+        var access = callers.requireOwner(exchange);
+        sandboxes.find(access.thread()).ifPresent(sandbox -> end(exchange, sandbox, ARCHIVE.route()));
+        sandboxes.snapshots().deleteAll(access.thread());
+        members.removeAll(access.thread());
+        threads.archive(access.thread());
+        exchange.answer(200, THREAD_GONE, new Gone("archived", access.thread(), Optional.empty()));
     }
 
     private void end(Exchange exchange, Sandbox sandbox, String route) {

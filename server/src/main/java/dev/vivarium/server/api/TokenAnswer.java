@@ -35,7 +35,7 @@ public final class TokenAnswer {
                     "enum", Arrays.stream(Scope.values()).map(Scope::text).toList()))
             .as(TokenAnswer::scopes, Scopes::names);
 
-    /// Lifetime of a token in seconds. A request may ask for any; the server reduces it to the range.
+    /// Lifetime of a token in seconds. A request may ask for any lifetime; the server clamps it to the range.
     static final JsonType<Duration> TTL = LONG.with("default", TokenRequest.MAX_TTL.toSeconds())
             .with("description", "Seconds. The server adjusts the value to the range from 60 to 900.")
             .as(TokenAnswer::ttl, Duration::toSeconds);

@@ -14,11 +14,11 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// The upload form: `session_id`, `file` and `filename`, in any order. Confined to the worker that serves the request.
+/// Upload form with `session_id`, `file` and `filename` in any order. Confined to the worker that serves the request.
 ///
-/// The file goes to the guest while it arrives, which needs a session and a name. Until it is larger than
-/// [#HELD] it is held in memory, so that a small file may come before both. A larger one without a session waits on the
-/// server's disk; one without a name is sent under its own.
+/// The form streams the file to the guest, for which it needs the session and the name. A file of at most [#HELD] bytes
+/// stays in memory, so it may precede both fields. A larger file that precedes the session goes to the server's disk. A
+/// larger file that precedes `filename` gets the name in its own part.
 final class UploadForm implements Multipart.Parts, AutoCloseable {
     private static final int HELD = 256 * 1024;
     private static final int MAX_FIELD = 8 * 1024;
@@ -81,13 +81,13 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         } else {
             piece.write(bytes, offset, length);
             if (piece.size() > HELD) {
-                letGo();
+                transferHeldBytes();
             }
         }
     }
 
-    /// The file is too large to be held any longer.
-    private void letGo() {
+    /// Moves the received bytes from memory to the guest, or to disk if the session is unknown.
+    private void transferHeldBytes() {
         byte[] begun = piece.toByteArray();
         piece.reset();
         if (sandbox == null) {
@@ -108,7 +108,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         }
     }
 
-    /// Puts the file in its place. The form is complete.
+    /// Moves the file to its path. Call it after the last part.
     Uploaded commit() throws IOException {
         if (!hasFile) {
             throw invalid("file", "is required");
@@ -154,7 +154,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         return text;
     }
 
-    /// Some clients send the whole path on their own disk.
+    /// Returns the file name without directories, because some clients send the whole path on their own disk.
     private static String lastPart(String filename) {
         return filename.substring(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
     }
@@ -169,12 +169,12 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
         return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 
-    /// Leaves nothing of an upload that was not committed.
+    /// Discards an upload that was not committed.
     @Override
     public void close() {
         try (var first = upload;
                 var second = spool) {
-            // Both are closed, whatever becomes of the other.
+            // Closes both, even if closing one of them fails.
         } catch (IOException e) {
             throw new UncheckedIOException("removing a spooled upload", e);
         }

@@ -132,7 +132,7 @@ public final class ViewHandler {
 
     private static final long ORDINARY_DEPTH = 3;
     private static final long ORDINARY_LINES = 200;
-    private static final int LARGEST = 1 << 20;
+    private static final int MAX_SHOWN_BYTES = 1 << 20;
 
     private final Operations operations;
     private final EventLog log;
@@ -206,9 +206,10 @@ public final class ViewHandler {
 
     private static FileContent read(Sandbox sandbox, String path) {
         Workspace files = sandbox.look();
-        FileContent content = FileContent.of(files, path, LARGEST);
+        FileContent content = FileContent.of(files, path, MAX_SHOWN_BYTES);
         if (content.bytes().isEmpty()) {
-            throw new SandboxException(new FileFailure.FileTooLargeToShow(sandbox.id(), path, content.size(), LARGEST));
+            throw new SandboxException(
+                    new FileFailure.FileTooLargeToShow(sandbox.id(), path, content.size(), MAX_SHOWN_BYTES));
         }
         return content;
     }

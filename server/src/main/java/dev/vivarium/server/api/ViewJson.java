@@ -65,7 +65,7 @@ public final class ViewJson {
 
     private ViewJson() {}
 
-    /// Approximate size of the JSON of a tree.
+    /// Returns the approximate size of the JSON of a tree.
     public static long bytes(FileTree tree) {
         return tree.entries().stream()
                 .mapToLong(entry -> ListFiles.ENTRY_BYTES + 3L * entry.name().length())

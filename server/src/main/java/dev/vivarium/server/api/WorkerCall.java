@@ -23,7 +23,7 @@ final class WorkerCall {
     static final String IDEMPOTENCY =
             "Key of an idempotent request. A repeated request with the same key returns the first response.";
 
-    private static final int LONGEST_MESSAGE = 10 * 1024;
+    private static final int MAX_MESSAGE = 10 * 1024;
     static final int LONGEST_DATA = 100 * 1024;
 
     private WorkerCall() {}
@@ -55,7 +55,7 @@ final class WorkerCall {
 
     /// Runs `once` for the first request with an `Idempotency-Key`. A repeated request gets the same response.
     /// Another request with the same key is rejected.
-    static void once(Exchange exchange, IdempotencyRecords repeats, Once once) throws IOException {
+    static void once(Exchange exchange, IdempotencyRecords records, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");
         if (key.isEmpty()) {
@@ -63,15 +63,15 @@ final class WorkerCall {
             return;
         }
         var request = exchange.request();
-        var saying = new IdempotencyRecords.Saying(
+        var identity = new IdempotencyRecords.Saying(
                 grant(exchange).sandbox(),
                 key.get(),
                 request.getMethod() + " " + request.getHttpURI().getPath(),
                 fields.text());
-        Optional<String> before = repeats.find(saying);
+        Optional<String> before = records.find(identity);
         String answer = before.orElseGet(() -> new String(Json.bytes(once.act(fields, key)), StandardCharsets.UTF_8));
         if (before.isEmpty()) {
-            repeats.keep(saying, answer);
+            records.keep(identity, answer);
         }
         exchange.answer(200, "application/json", answer.getBytes(StandardCharsets.UTF_8));
     }
@@ -82,7 +82,7 @@ final class WorkerCall {
     }
 
     private static String plain(String name, String text) {
-        requireBytes(name, text, LONGEST_MESSAGE);
+        requireBytes(name, text, MAX_MESSAGE);
         return PlainText.of(text);
     }
 

@@ -45,7 +45,7 @@ public final class WorkerHandler {
     private static final List<String> OUTCOMES = List.of("completed", "failed", "partial");
     private static final List<String> BEATS = List.of("active", "running", "busy", "idle", "paused");
     private static final String SOURCE = "worker";
-    private static final int LONGEST_METRICS = 4 * 1024;
+    private static final int MAX_METRICS = 4 * 1024;
 
     private static final JsonType<Task.Status> TASK_STATUS = JsonType.constants(
             Task.Status.class, Task.Status::text, "must be pending, in_progress, completed, failed or blocked");
@@ -107,7 +107,7 @@ public final class WorkerHandler {
                                     .checked(BEATS::contains, "must be one of " + String.join(", ", BEATS))),
                     optional(
                             "metrics",
-                            WorkerCall.object("metrics", LONGEST_METRICS),
+                            WorkerCall.object("metrics", MAX_METRICS),
                             "At most 4 KB as JSON. Responses show it with the run."))
             .named("Heartbeat")
             .closed();

@@ -84,7 +84,7 @@ public final class WriteFileHandler {
         this.telemetry = telemetry;
     }
 
-    /// Puts the body in the place of the file.
+    /// `PUT`: replaces the file with the body, or creates it.
     public void put(Exchange exchange) throws IOException {
         String path = WorkspacePath.of(exchange);
         var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
@@ -92,7 +92,7 @@ public final class WriteFileHandler {
         refuseIfTooLarge(exchange);
         callers.requireSpaceForUpload();
         exchange.usesFilesOf(exchange.sandbox());
-        var sandbox = callers.awake(exchange.sandbox());
+        var sandbox = callers.resumed(exchange.sandbox());
         var files = sandbox.files();
         boolean existed = existed(files, path, change.condition());
         long start = System.nanoTime();
@@ -101,12 +101,12 @@ public final class WriteFileHandler {
             exchange.answerHeader("ETag", Preconditions.tag(tag));
             exchange.answer(existed ? 204 : 201);
         } catch (SandboxException e) {
-            tellOfLimit(sandbox, e.failure());
+            reportLimit(sandbox, e.failure());
             throw e;
         }
     }
 
-    /// Outcome of a write.
+    /// Parameters of a write.
     private record Change(String path, WriteCondition condition, FileMode mode) {}
 
     private static FileMode mode(Exchange exchange) {
@@ -134,7 +134,7 @@ public final class WriteFileHandler {
         }
     }
 
-    /// Reports whether something is replaced, for the status alone; the condition is what counts.
+    /// Reports whether the write replaces a file. Used only for the status; the guest enforces the condition.
     private static boolean existed(Workspace files, String path, WriteCondition condition) {
         return switch (condition) {
             case WriteCondition.Absent _ -> false;
@@ -144,30 +144,30 @@ public final class WriteFileHandler {
         };
     }
 
-    /// Removes a file, or a directory: one that is not empty only with `recursive=true`.
+    /// `DELETE`: removes a file or a directory. A directory with entries requires `recursive=true`.
     public void delete(Exchange exchange) throws IOException {
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         WriteCondition condition = Preconditions.ofChange(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.awake(exchange.sandbox()).files();
+        var files = callers.resumed(exchange.sandbox()).files();
         files.remove(path, recursive ? ListDepth.ALL : ListDepth.TOP, condition);
         exchange.answer(204);
     }
 
-    /// Gives a file or directory another name, in directories that are made if they are missing.
+    /// `POST …?move_to=`: moves a file or directory. Creates missing parent directories of the target.
     public void move(Exchange exchange) throws IOException {
         String to = exchange.query("move_to");
         boolean replace = QueryFlags.of(exchange, "replace", false);
         WriteCondition condition = Preconditions.ofChange(exchange);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.awake(exchange.sandbox()).files();
+        var files = callers.resumed(exchange.sandbox()).files();
         var replacing = replace ? Workspace.Replacing.WHAT_IS_THERE : Workspace.Replacing.NOTHING;
         try {
             files.move(path, to, replacing, condition);
         } catch (SandboxException e) {
-            // Only for what can be moved: a refused move must not leave directories.
+            // Only if the source exists: a refused move must not leave new directories.
             int slash = to.lastIndexOf('/');
             if (slash <= 0 || !isMissing(e.failure()) || files.find(path).isEmpty()) {
                 throw e;
@@ -182,7 +182,7 @@ public final class WriteFileHandler {
         return failure instanceof Failure.NoSuchFile;
     }
 
-    /// A part of a file must not be taken for the whole.
+    /// Rejects `Content-Range`, because the body would replace the whole file.
     private static void refuseParts(Exchange exchange) {
         if (exchange.header("Content-Range").isPresent()) {
             throw new SandboxException(
@@ -197,7 +197,7 @@ public final class WriteFileHandler {
         }
     }
 
-    private void tellOfLimit(Sandbox sandbox, Failure failure) {
+    private void reportLimit(Sandbox sandbox, Failure failure) {
         if (failure instanceof Failure.FileTooLarge
                 || failure instanceof Failure.TooManyFiles
                 || failure instanceof Failure.WorkspaceFull

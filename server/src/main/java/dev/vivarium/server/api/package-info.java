@@ -1,5 +1,5 @@
-/// The operations of the API, one class each: what a request must hold, which call of the engine it becomes, and the
-/// answer.
+/// Handlers of the API, one class per operation. A handler parses the request, calls the engine and writes the
+/// response.
 @NullMarked
 package dev.vivarium.server.api;
 

@@ -68,20 +68,20 @@ public final class Feed {
         }
 
         /// Returns the next events that the subscriber may see and that match the filter. Waits at most
-        /// `patience`. It reads the filter after the wait, because the filter can change meanwhile.
-        public LiveFeed.Heard next(Duration patience, Supplier<FeedFilter> wanted) throws InterruptedException {
-            LiveFeed.Heard heard = listener.next(patience);
+        /// `timeout`. It reads the filter after the wait, because the filter can change meanwhile.
+        public LiveFeed.Heard next(Duration timeout, Supplier<FeedFilter> wanted) throws InterruptedException {
+            LiveFeed.Heard batch = listener.next(timeout);
             FeedFilter filter = wanted.get();
-            var gaps = heard.missed().gaps().stream()
-                    .filter(gap -> mayHearOf(gap.sandbox()))
+            var gaps = batch.missed().gaps().stream()
+                    .filter(gap -> maySee(gap.sandbox()))
                     .toList();
-            var events = heard.events().stream()
-                    .filter(event -> mayHearOf(event.sandbox()) && filter.includes(event, entities(event)))
+            var events = batch.events().stream()
+                    .filter(event -> maySee(event.sandbox()) && filter.includes(event, entities(event)))
                     .toList();
-            return new LiveFeed.Heard(new LiveFeed.Missed(gaps, heard.missed().isComplete()), events);
+            return new LiveFeed.Heard(new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
         }
 
-        private boolean mayHearOf(SandboxId sandbox) {
+        private boolean maySee(SandboxId sandbox) {
             return scopes(sandbox).isPresent();
         }
 

@@ -22,8 +22,8 @@ public record FeedFilter(
         Optional<Set<String>> types, Optional<Set<String>> entityTypes, Optional<Set<String>> entityIds) {
     public static final FeedFilter ALL = new FeedFilter(Optional.empty(), Optional.empty(), Optional.empty());
 
-    private static final int MOST = 100;
-    private static final int LONGEST = 100;
+    private static final int MAX_ENTRIES = 100;
+    private static final int MAX_LENGTH = 100;
     private static final String TYPES = "event_types";
     private static final String ENTITY_TYPES = "entity_types";
     private static final String ENTITY_IDS = "entity_ids";
@@ -37,11 +37,11 @@ public record FeedFilter(
 
     private static Optional<Set<String>> checked(String name, Optional<Set<String>> wanted) {
         wanted.ifPresent(texts -> {
-            if (texts.size() > MOST) {
-                throw refused(name, "has " + texts.size() + " entries; at most " + MOST + " are taken");
+            if (texts.size() > MAX_ENTRIES) {
+                throw refused(name, "has " + texts.size() + " entries; at most " + MAX_ENTRIES + " are taken");
             }
-            if (texts.stream().anyMatch(text -> text.isBlank() || text.length() > LONGEST)) {
-                throw refused(name, "must hold texts of 1 to " + LONGEST + " characters");
+            if (texts.stream().anyMatch(text -> text.isBlank() || text.length() > MAX_LENGTH)) {
+                throw refused(name, "must hold texts of 1 to " + MAX_LENGTH + " characters");
             }
         });
         return wanted.map(Set::copyOf);

@@ -174,8 +174,8 @@ public final class Admission {
                 .map(all -> new Access.Standing(all, tokens.end(next)));
     }
 
-    /// Holds the right of a caller for a connection without an end of its own. The registry calls `onLoss` if
-    /// `admit` throws.
+    /// Holds the right of a caller for a connection of unlimited duration. The registry calls `onLoss` if `admit`
+    /// throws.
     ///
     /// @param admit authorizes the caller again, or throws
     public Access hold(Caller caller, Credential shown, Supplier<Caller> admit, Consumer<Failure> onLoss) {

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /// then checks for kept bytes. The reader keeps the bytes and then checks for an interest.
 final class ClientEndPoint extends SocketChannelEndPoint {
     /// How long the server continues after a FIN if the response has not started. The client may have closed only
-    /// its sending side. A client that is gone looks the same until the server sends something.
+    /// its sending side. The server cannot detect whether the client still reads until it sends something.
     static final Duration HALF_CLOSED = Duration.ofMillis(500);
 
     private static final int READ_AHEAD = 4 * 1024;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// limit, a new connection replaces the oldest unauthenticated connection, or else the oldest unused one. A normal
 /// client authenticates at once with its first request, so it is not among the unauthenticated for long.
 final class Connections implements AutoCloseable {
-    private static final int MOST = 8192;
+    private static final int MAX_CONNECTIONS = 8192;
     private static final int LEAST = 16;
     private static final Duration STEP = Duration.ofMillis(250);
 
@@ -47,7 +47,7 @@ final class Connections implements AutoCloseable {
     @GuardedBy("this")
     private final Map<ByteBuffer, Integer> addresses = new HashMap<>();
 
-    private volatile int capacity = MOST;
+    private volatile int capacity = MAX_CONNECTIONS;
     private int sweeps;
 
     Connections(HttpConfig.Limits limits, Scheduler scheduler) {
@@ -147,7 +147,7 @@ final class Connections implements AutoCloseable {
             connections = size();
         }
         int room = descriptors - Descriptors.reserve(descriptors) - Math.max(0, open - connections);
-        capacity = Math.clamp(room, LEAST, MOST);
+        capacity = Math.clamp(room, LEAST, MAX_CONNECTIONS);
     }
 
     /// Groups IPv6 addresses by network, because an IPv6 client has a whole network of addresses.

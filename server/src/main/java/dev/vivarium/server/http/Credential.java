@@ -10,7 +10,7 @@ public sealed interface Credential {
         }
     }
 
-    /// Browser session, which the browser sent by itself for a page of this server.
+    /// Browser session. The browser adds it to requests of a page of this server.
     record Session(String id) implements Credential {
         @Override
         public String toString() {

@@ -28,7 +28,8 @@ public final class Credentials {
         this.origins = origins;
     }
 
-    /// Returns the credential in a header, or else in a cookie. Throws `NotAuthenticated` if there is none.
+    /// Returns the credential in a header, or else in a cookie. Throws `NotAuthenticated` if the request has no
+    /// credential.
     Credential of(Request request) {
         HttpFields headers = request.getHeaders();
         return session(request).orElseGet(() -> new Credential.Shown(key(headers)));

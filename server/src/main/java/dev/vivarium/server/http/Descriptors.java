@@ -12,9 +12,9 @@ public final class Descriptors {
     private static final String LINE = "Max open files";
 
     /// Descriptors reserved for sandboxes, the database and clients with a valid credential.
-    private static final int LEAST_RESERVE = 64;
+    private static final int MIN_RESERVE = 64;
 
-    private static final int MOST_RESERVE = 1024;
+    private static final int MAX_RESERVE = 1024;
 
     private Descriptors() {}
 
@@ -40,6 +40,6 @@ public final class Descriptors {
 
     /// Returns the number of descriptors that connections never use: a tenth, but at least 64 and at most 1,024.
     public static int reserve(int limit) {
-        return Math.clamp(limit / 10, LEAST_RESERVE, MOST_RESERVE);
+        return Math.clamp(limit / 10, MIN_RESERVE, MAX_RESERVE);
     }
 }

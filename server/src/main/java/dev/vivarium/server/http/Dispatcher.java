@@ -25,8 +25,8 @@ import org.eclipse.jetty.websocket.server.ServerWebSocketContainer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Handles each request in the same steps: request id, route, admission, limits, handler. A failure becomes a problem
-/// response. Each request has its own virtual thread. Thread-safe.
+/// Dispatcher of requests. It runs the same steps for each request: request id, route, admission, limits, handler. A
+/// failure becomes a problem response. Each request has its own virtual thread. Thread-safe.
 final class Dispatcher extends Handler.Abstract {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
@@ -62,9 +62,9 @@ final class Dispatcher extends Handler.Abstract {
         var cancellation = new Cancellation();
         var client = ClientEndPoint.of(request);
         client.ifPresent(one -> one.begin(cancellation, response::isCommitted));
-        InsideEndPoint.of(request).ifPresent(visited -> visited.whenGone(cancellation::cancel));
-        try (var places = admission.requests().places()) {
-            switch (serve(request, response, new Exchange.Held(requestId, cancellation, places), callback)) {
+        InsideEndPoint.of(request).ifPresent(endPoint -> endPoint.whenGone(cancellation::cancel));
+        try (var slots = admission.requests().slots()) {
+            switch (serve(request, response, new Exchange.Held(requestId, cancellation, slots), callback)) {
                 case COMPLETE -> callback.succeeded();
                 case UNREAD -> callback.failed(new IOException("the request was refused before it had arrived"));
                 case UPGRADED -> {}
@@ -154,7 +154,7 @@ final class Dispatcher extends Handler.Abstract {
         try {
             var known = admit(request, match);
             caller = Optional.of(known);
-            known.principal().ifPresent(who -> enter(request, who, held.places()));
+            known.principal().ifPresent(who -> enter(request, who, held.slots()));
             admission.count(known, route).ifPresent(standing -> standing.apply(response.getHeaders()));
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
@@ -172,7 +172,7 @@ final class Dispatcher extends Handler.Abstract {
                 return exchange;
             }
         } catch (SandboxException e) {
-            tellOfFailure(request, match, caller, at, e.failure());
+            auditFailure(request, match, caller, at, e.failure());
             throw e;
         } catch (IOException | RuntimeException e) {
             // A client that disconnects during the response has used the sandbox too.
@@ -183,9 +183,9 @@ final class Dispatcher extends Handler.Abstract {
     }
 
     /// Counts the connection as authenticated, and the request towards the limit of the principal.
-    private static void enter(Request request, Principal who, RequestLimits.Places places) {
+    private static void enter(Request request, Principal who, RequestLimits.Slots slots) {
         ClientEndPoint.of(request).ifPresent(ClientEndPoint::authenticated);
-        places.request(who);
+        slots.request(who);
     }
 
     /// Sandboxes the response in a browser: a file that an agent wrote must not run scripts with the user's
@@ -201,19 +201,19 @@ final class Dispatcher extends Handler.Abstract {
     /// Admits the caller. Through a control port, only the worker of that sandbox may call.
     private Caller admit(Request request, Router.Match match) {
         var caller = admission.admit(match, () -> admission.shown(request));
-        InsideEndPoint.of(request).ifPresent(visited -> {
-            boolean isTheirs = caller.principal()
-                    .filter(who -> Admission.isFrom(who, visited.sandbox()))
+        InsideEndPoint.of(request).ifPresent(endPoint -> {
+            boolean isOwnWorker = caller.principal()
+                    .filter(who -> Admission.isFrom(who, endPoint.sandbox()))
                     .isPresent();
-            if (!isTheirs && !(match.route().access() instanceof Route.Access.Own)) {
+            if (!isOwnWorker && !(match.route().access() instanceof Route.Access.Own)) {
                 throw new SandboxException(new Failure.NotAllowed(
-                        "only the worker of sandbox " + visited.sandbox() + " may call from inside it"));
+                        "only the worker of sandbox " + endPoint.sandbox() + " may call from inside it"));
             }
         });
         return caller;
     }
 
-    private void tellOfFailure(
+    private void auditFailure(
             Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
         int status = ProblemJson.status(failure);
         if (caller.flatMap(Caller::sandbox).isPresent() || !AccessAudit.isRefusal(status)) {
@@ -255,7 +255,7 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    /// Closes the connection of a caller who has lost the right. What the request started ends as after a
+    /// Closes the connection of a caller who has lost the right. The effect on the request is the same as that of a
     /// disconnect.
     private static void cut(Request request) {
         request.getConnectionMetaData().getConnection().getEndPoint().close();

@@ -51,11 +51,11 @@ public final class DrainGate {
     }
 
     /// Refuses new requests and waits for the current ones. Reports whether all have ended.
-    boolean shut(Duration patience) {
+    boolean shut(Duration timeout) {
         lock.lock();
         try {
             shut = true;
-            long left = patience.toNanos();
+            long left = timeout.toNanos();
             while (inside > 0 && left > 0) {
                 left = empty.awaitNanos(left);
             }

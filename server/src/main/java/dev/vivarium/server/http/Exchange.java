@@ -58,12 +58,12 @@ public final class Exchange {
     private final Admission admission;
     private final ByteBudget.Reservation memory;
     private final Cancellation cancellation;
-    private final RequestLimits.Places places;
+    private final RequestLimits.Slots slots;
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
     private Optional<Access> access = Optional.empty();
 
     /// Resources of a request that is being served.
-    record Held(String requestId, Cancellation cancellation, RequestLimits.Places places) {}
+    record Held(String requestId, Cancellation cancellation, RequestLimits.Slots slots) {}
 
     Exchange(
             Request request,
@@ -76,7 +76,7 @@ public final class Exchange {
         this.request = request;
         this.response = response;
         this.cancellation = held.cancellation;
-        this.places = held.places;
+        this.slots = held.slots;
         this.route = match.route();
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
@@ -175,14 +175,14 @@ public final class Exchange {
 
     /// Counts the request as a file call of this sandbox. Throws if there are too many.
     public void usesFilesOf(Sandbox sandbox) {
-        places.files(sandbox.id());
+        slots.files(sandbox.id());
     }
 
     /// Returns the caller's access, for a stream or a long poll. From now on the handler checks the access and ends
     /// the response with the reason. Without this call, the server closes the connection when the right is lost.
     /// The request counts as a stream.
     public Access access() {
-        caller.principal().ifPresent(places::becomeStream);
+        caller.principal().ifPresent(slots::becomeStream);
         Access right = requireAccess().polled();
         cancellation.onCancel(() -> right.end(Cancellation.FAILURE));
         return right;
@@ -282,10 +282,10 @@ public final class Exchange {
         return new BudgetedInput(Content.Source.asInputStream(request));
     }
 
-    /// Returns the first `most` bytes of the body, or all of it. Fails after `patience`. The handler then throws an
+    /// Returns the first `most` bytes of the body, or all of it. Fails after `timeout`. The handler then throws an
     /// [IOException] after the response, which closes the connection.
-    public byte[] body(Duration patience, int most) throws IOException {
-        return TimedBody.await(request, patience, most);
+    public byte[] body(Duration timeout, int most) throws IOException {
+        return TimedBody.await(request, timeout, most);
     }
 
     /// Reads the body as one JSON object.
@@ -297,7 +297,7 @@ public final class Exchange {
     public JsonObjects jsonObjects() throws IOException {
         byte[] bytes = jsonBytes(JSON, LINES);
         boolean isLines = mediaType().equalsIgnoreCase(LINES);
-        // ISO 8859-1 maps each byte to one character. The code below only looks for line ends and brackets.
+        // ISO 8859-1 maps each byte to one character. The code below only searches for line ends and brackets.
         String text = new String(bytes, StandardCharsets.ISO_8859_1).strip();
         if (isLines) {
             String array = text.lines().filter(line -> !line.isBlank()).collect(Collectors.joining(",", "[", "]"));

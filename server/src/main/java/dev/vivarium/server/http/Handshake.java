@@ -4,12 +4,12 @@ import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
 import java.util.Optional;
 
-/// Admission of the client of a WebSocket, which shows its credential in its first message. Immutable.
+/// Admission of the client of a WebSocket, which sends its credential in its first message. Immutable.
 ///
 /// @param route           the route of the upgrade request; its access is [Route.Access.FirstMessage]
 /// @param sandboxId       the sandbox of the route; empty if the route has none
-/// @param session         browser session of the upgrade request, for a client that shows no credential
-/// @param onAuthenticated to run when the client has shown a valid credential
+/// @param session         browser session of the upgrade request, for a client that sends no credential
+/// @param onAuthenticated to run when the client has sent a valid credential
 public record Handshake(Route route, String sandboxId, Optional<Credential> session, Runnable onAuthenticated) {
     private Route.Access.FirstMessage access() {
         return (Route.Access.FirstMessage) route.access();

@@ -31,11 +31,11 @@ final class InsideConnector extends AbstractConnector {
     }
 
     /// Serves one connection to its end, in the calling thread.
-    void serve(InsideConnection visit) {
+    void serve(InsideConnection insideConnection) {
         if (!isRunning()) {
             return;
         }
-        var endPoint = new InsideEndPoint(visit, getScheduler(), getExecutor());
+        var endPoint = new InsideEndPoint(insideConnection, getScheduler(), getExecutor());
         endPoint.setIdleTimeout(getIdleTimeout());
         var connection = (AbstractConnection) getDefaultConnectionFactory().newConnection(this, endPoint);
         endPoint.setConnection(connection);

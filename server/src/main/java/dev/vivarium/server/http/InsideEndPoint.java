@@ -34,31 +34,31 @@ import org.jspecify.annotations.Nullable;
 /// threads never call Jetty themselves, and never with the lock held: Jetty may run a handler that waits for them.
 final class InsideEndPoint extends AbstractEndPoint {
     /// Maximum number of bytes written and not sent yet.
-    private static final int ROOM = 32 * 1024;
+    private static final int MAX_UNSENT_BYTES = 32 * 1024;
 
     /// How long a program may take to disconnect after the last byte of the response.
-    private static final Duration GOODBYE = Duration.ofSeconds(10);
+    private static final Duration DISCONNECT_TIMEOUT = Duration.ofSeconds(10);
 
-    private static final SocketAddress NOWHERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private static final SocketAddress NO_ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-    private final InsideConnection visit;
+    private final InsideConnection connection;
     private final Executor executor;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
     @GuardedBy("lock")
-    private ByteBuffer arrived = BufferUtil.EMPTY_BUFFER;
+    private ByteBuffer received = BufferUtil.EMPTY_BUFFER;
 
     /// Whether the program sends no more.
     @GuardedBy("lock")
-    private boolean silent;
+    private boolean inputEnded;
 
     @GuardedBy("lock")
-    private final Deque<byte[]> leaving = new ArrayDeque<>();
+    private final Deque<byte[]> outgoing = new ArrayDeque<>();
 
     @GuardedBy("lock")
-    private int waiting;
+    private int unsentBytes;
 
     /// Whether Jetty writes no more.
     @GuardedBy("lock")
@@ -67,21 +67,21 @@ final class InsideEndPoint extends AbstractEndPoint {
     @GuardedBy("lock")
     private @Nullable Runnable whenGone;
 
-    InsideEndPoint(InsideConnection visit, Scheduler scheduler, Executor executor) {
+    InsideEndPoint(InsideConnection connection, Scheduler scheduler, Executor executor) {
         super(scheduler);
-        this.visit = visit;
+        this.connection = connection;
         this.executor = executor;
     }
 
     /// Returns the end point of a request, if the request came from inside a sandbox.
     static Optional<InsideEndPoint> of(Request request) {
-        return request.getConnectionMetaData().getConnection().getEndPoint() instanceof InsideEndPoint visited
-                ? Optional.of(visited)
+        return request.getConnectionMetaData().getConnection().getEndPoint() instanceof InsideEndPoint endPoint
+                ? Optional.of(endPoint)
                 : Optional.empty();
     }
 
     SandboxId sandbox() {
-        return visit.sandbox();
+        return connection.sandbox();
     }
 
     /// Runs `action` once, when the program stops sending or disconnects, or at once if it has. Another call
@@ -90,7 +90,7 @@ final class InsideEndPoint extends AbstractEndPoint {
         boolean now;
         lock.lock();
         try {
-            now = silent;
+            now = inputEnded;
             whenGone = now ? null : action;
         } finally {
             lock.unlock();
@@ -103,10 +103,11 @@ final class InsideEndPoint extends AbstractEndPoint {
     /// Transfers bytes in both directions until the connection ends, and notifies Jetty of the end.
     void serve() {
         var gone = new EofException("the program has hung up");
-        Thread writer = Thread.ofVirtual().name("door-out-" + visit.sandbox()).start(this::carryOut);
+        Thread writer =
+                Thread.ofVirtual().name("door-out-" + connection.sandbox()).start(this::writeAll);
         try {
-            takeIn();
-            visit.awaitEnd();
+            readAll();
+            connection.awaitEnd();
             close(gone);
             ended.countDown();
             writer.join();
@@ -118,21 +119,21 @@ final class InsideEndPoint extends AbstractEndPoint {
         }
     }
 
-    private void takeIn() throws InterruptedException {
-        Optional<byte[]> piece = visit.read();
+    private void readAll() throws InterruptedException {
+        Optional<byte[]> piece = connection.read();
         while (piece.isPresent() && offer(piece.get())) {
-            piece = visit.read();
+            piece = connection.read();
         }
         Runnable action;
         lock.lock();
         try {
-            silent = true;
+            inputEnded = true;
             action = whenGone;
             whenGone = null;
         } finally {
             lock.unlock();
         }
-        tellFillable();
+        notifyFillable();
         if (action != null) {
             executor.execute(action);
         }
@@ -143,14 +144,14 @@ final class InsideEndPoint extends AbstractEndPoint {
         notIdle();
         lock.lock();
         try {
-            arrived = ByteBuffer.wrap(piece);
+            received = ByteBuffer.wrap(piece);
         } finally {
             lock.unlock();
         }
-        tellFillable();
+        notifyFillable();
         lock.lock();
         try {
-            while (arrived.hasRemaining() && isOpen()) {
+            while (received.hasRemaining() && isOpen()) {
                 changed.await();
             }
             return isOpen();
@@ -159,20 +160,20 @@ final class InsideEndPoint extends AbstractEndPoint {
         }
     }
 
-    private void carryOut() {
+    private void writeAll() {
         try {
             for (Optional<byte[]> piece = take(); piece.isPresent(); piece = take()) {
-                if (!visit.write(piece.get(), 0, piece.get().length)) {
+                if (!connection.write(piece.get(), 0, piece.get().length)) {
                     close(new EofException("the program has hung up"));
                     break;
                 }
                 notIdle();
                 executor.execute(getWriteFlusher()::completeWrite);
             }
-            visit.closeOutput();
+            connection.closeOutput();
             awaitClosed();
-            ended.await(GOODBYE.toMillis(), TimeUnit.MILLISECONDS);
-            visit.close();
+            ended.await(DISCONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            connection.close();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -193,18 +194,18 @@ final class InsideEndPoint extends AbstractEndPoint {
     private Optional<byte[]> take() throws InterruptedException {
         lock.lock();
         try {
-            while (leaving.isEmpty() && !finished) {
+            while (outgoing.isEmpty() && !finished) {
                 changed.await();
             }
-            Optional<byte[]> piece = Optional.ofNullable(leaving.poll());
-            waiting -= piece.map(bytes -> bytes.length).orElse(0);
+            Optional<byte[]> piece = Optional.ofNullable(outgoing.poll());
+            unsentBytes -= piece.map(bytes -> bytes.length).orElse(0);
             return piece;
         } finally {
             lock.unlock();
         }
     }
 
-    private void tellFillable() {
+    private void notifyFillable() {
         executor.execute(getFillInterest()::fillable);
     }
 
@@ -213,12 +214,12 @@ final class InsideEndPoint extends AbstractEndPoint {
         boolean readable;
         lock.lock();
         try {
-            readable = arrived.hasRemaining() || silent;
+            readable = received.hasRemaining() || inputEnded;
         } finally {
             lock.unlock();
         }
         if (readable) {
-            tellFillable();
+            notifyFillable();
         }
     }
 
@@ -227,7 +228,7 @@ final class InsideEndPoint extends AbstractEndPoint {
         boolean writable;
         lock.lock();
         try {
-            writable = waiting < ROOM;
+            writable = unsentBytes < MAX_UNSENT_BYTES;
         } finally {
             lock.unlock();
         }
@@ -248,10 +249,10 @@ final class InsideEndPoint extends AbstractEndPoint {
         lock.lock();
         try {
             int position = BufferUtil.flipToFill(buffer);
-            int count = BufferUtil.put(arrived, buffer);
+            int count = BufferUtil.put(received, buffer);
             BufferUtil.flipToFlush(buffer, position);
             changed.signalAll();
-            atEnd = count == 0 && silent && !arrived.hasRemaining();
+            atEnd = count == 0 && inputEnded && !received.hasRemaining();
             if (!atEnd) {
                 return count;
             }
@@ -270,11 +271,11 @@ final class InsideEndPoint extends AbstractEndPoint {
         lock.lock();
         try {
             for (ByteBuffer buffer : buffers) {
-                var piece = new byte[Math.min(buffer.remaining(), ROOM - waiting)];
+                var piece = new byte[Math.min(buffer.remaining(), MAX_UNSENT_BYTES - unsentBytes)];
                 if (piece.length > 0) {
                     buffer.get(piece);
-                    leaving.add(piece);
-                    waiting += piece.length;
+                    outgoing.add(piece);
+                    unsentBytes += piece.length;
                 }
                 if (buffer.hasRemaining()) {
                     return false;
@@ -309,16 +310,16 @@ final class InsideEndPoint extends AbstractEndPoint {
 
     @Override
     public Object getTransport() {
-        return visit;
+        return connection;
     }
 
     @Override
     public SocketAddress getLocalSocketAddress() {
-        return NOWHERE;
+        return NO_ADDRESS;
     }
 
     @Override
     public SocketAddress getRemoteSocketAddress() {
-        return NOWHERE;
+        return NO_ADDRESS;
     }
 }

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 ///
 /// Short calls do not count as presence; the audit records them.
 public final class Presence {
-    private final Set<Guest> guests = ConcurrentHashMap.newKeySet();
+    private final Set<Client> clients = ConcurrentHashMap.newKeySet();
 
     /// One long-lived connection. Immutable.
     ///
@@ -47,23 +47,23 @@ public final class Presence {
 
     /// Client that reports its connection; empty after it disconnects.
     @FunctionalInterface
-    public interface Guest {
+    public interface Client {
         Optional<Connection> connection();
     }
 
-    public void enter(Guest guest) {
-        guests.add(guest);
+    public void enter(Client client) {
+        clients.add(client);
     }
 
     /// Idempotent.
-    public void leave(Guest guest) {
-        guests.remove(guest);
+    public void leave(Client client) {
+        clients.remove(client);
     }
 
     /// Returns the connections to one sandbox, oldest first.
     public List<Connection> at(SandboxId sandbox) {
-        return guests.stream()
-                .flatMap(guest -> guest.connection().stream())
+        return clients.stream()
+                .flatMap(client -> client.connection().stream())
                 .filter(connection -> connection.sandbox().equals(sandbox))
                 .sorted(Comparator.comparing(Connection::since))
                 .toList();

@@ -79,9 +79,9 @@ public final class RateLimits implements SandboxListener {
     /// State of a limit after a call. Immutable.
     ///
     /// @param isAllowed whether the server may handle the call
-    /// @param patience time until the next call is allowed
+    /// @param retryAfter time until the next call is allowed
     /// @param reset time until the full limit is available
-    record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration patience, Duration reset) {
+    record Standing(Kind kind, long limit, long remaining, boolean isAllowed, Duration retryAfter, Duration reset) {
         /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still
         /// read. Throws `RateLimited` if the call exceeds the limit.
         void apply(HttpFields.Mutable headers) {
@@ -91,7 +91,7 @@ public final class RateLimits implements SandboxListener {
             headers.put("RateLimit-Remaining", remaining);
             headers.put("RateLimit-Reset", seconds(reset));
             if (!isAllowed) {
-                headers.put(HttpHeader.RETRY_AFTER, Math.max(1, seconds(patience)));
+                headers.put(HttpHeader.RETRY_AFTER, Math.max(1, seconds(retryAfter)));
                 throw new SandboxException(new RequestFailure.RateLimited(sentence()));
             }
         }
@@ -122,7 +122,7 @@ public final class RateLimits implements SandboxListener {
     public Optional<Duration> ask(SandboxId sandbox) {
         return count(sandbox, Kind.MODELS, 1)
                 .filter(standing -> !standing.isAllowed())
-                .map(Standing::patience);
+                .map(Standing::retryAfter);
     }
 
     private Optional<Standing> count(SandboxId sandbox, Kind kind, long tokens) {

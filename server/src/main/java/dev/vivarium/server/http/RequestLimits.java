@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /// Concurrency limits for requests and streams per principal, and for file calls per sandbox. Thread-safe.
 public final class RequestLimits {
     /// Number of streams per request slot. An idle stream costs little.
-    private static final int STREAMS_FOR_A_REQUEST = 4;
+    private static final int STREAMS_PER_REQUEST = 4;
 
     private static final int FILE_CALLS = 128;
 
@@ -33,15 +33,15 @@ public final class RequestLimits {
     }
 
     /// Allocates a slot for a stream of `who` outside a request, such as a WebSocket. Close the result.
-    public Places stream(Principal who) {
-        var places = new Places();
-        places.take(new Key.Streams(name(who)));
-        return places;
+    public Slots stream(Principal who) {
+        var slots = new Slots();
+        slots.take(new Key.Streams(name(who)));
+        return slots;
     }
 
     /// Returns the slots of a request, none yet. Close the result.
-    Places places() {
-        return new Places();
+    Slots slots() {
+        return new Slots();
     }
 
     /// The worker of a sandbox has its own limit and does not use its owner's.
@@ -54,7 +54,7 @@ public final class RequestLimits {
     private int most(Key key) {
         return switch (key) {
             case Key.Requests _ -> requests;
-            case Key.Streams _ -> requests * STREAMS_FOR_A_REQUEST;
+            case Key.Streams _ -> requests * STREAMS_PER_REQUEST;
             case Key.FileCalls _ -> FILE_CALLS;
         };
     }
@@ -69,7 +69,7 @@ public final class RequestLimits {
     }
 
     /// Slots of one request. Thread-safe.
-    public final class Places implements AutoCloseable {
+    public final class Slots implements AutoCloseable {
         private final List<Key> held = new ArrayList<>(2);
 
         /// Counts the request for its principal.

@@ -12,13 +12,13 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /// Declaration of a route: its address, its access class, and the types of its parameters, request and responses. The
-/// OpenAPI document is made from these declarations. Immutable.
+/// OpenAPI document is generated from these declarations. Immutable.
 ///
 /// The template is a path such as `/admin/keys/{key_id}`. A last parameter such as `{path…}` matches the rest of the
 /// path, with slashes.
 ///
-/// The declaration lists only what is particular to the route. Path parameters come from the template, and the
-/// responses that every route of an access class can have come from [StandardProblems].
+/// The declaration lists only the properties that are specific to the route. Path parameters come from the template.
+/// The responses that every route of an access class can have come from [StandardProblems].
 public record RouteDescription(
         String method, String template, Route.Access access, String id, String summary, List<Part> parts) {
     private static final String JSON = "application/json";

@@ -11,14 +11,14 @@ import org.eclipse.jetty.io.Content;
 
 /// Request body with a deadline for its end. Stateless.
 ///
-/// A client that sends a byte now and then is never idle, so the idle timeout alone would let it hold a slot for ever.
+/// A client that sends a byte now and then is never idle, so the idle timeout alone would never release its slot.
 final class TimedBody {
     private TimedBody() {}
 
     /// Reads the first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] at the
     /// deadline. The connection is then not reusable.
-    static byte[] await(Content.Source source, Duration patience, int most) throws IOException {
-        long deadline = System.nanoTime() + patience.toNanos();
+    static byte[] await(Content.Source source, Duration timeout, int most) throws IOException {
+        long deadline = System.nanoTime() + timeout.toNanos();
         var bytes = new ByteArrayOutputStream();
         boolean isLast = false;
         while (!isLast && bytes.size() < most) {
@@ -27,7 +27,7 @@ final class TimedBody {
                 if (chunk != null) {
                     chunk.release();
                 }
-                throw late(patience);
+                throw late(timeout);
             }
             if (chunk != null) {
                 isLast = take(chunk, bytes, most);
@@ -58,7 +58,7 @@ final class TimedBody {
         }
     }
 
-    private static SandboxException late(Duration patience) {
-        return new SandboxException(new RequestFailure.RequestTimeout(patience));
+    private static SandboxException late(Duration timeout) {
+        return new SandboxException(new RequestFailure.RequestTimeout(timeout));
     }
 }

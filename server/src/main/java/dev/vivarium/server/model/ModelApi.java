@@ -5,7 +5,7 @@ import dev.vivarium.json.JsonFields;
 import java.net.http.HttpRequest;
 import java.util.Optional;
 
-/// Model APIs that the gateway supports. They differ in the key header, the error body and the token usage.
+/// Model APIs that the gateway supports. They differ in the key header, the error body and the token usage. Immutable.
 enum ModelApi {
     /// Anthropic's Messages API.
     ANTHROPIC {
@@ -36,8 +36,8 @@ enum ModelApi {
             tally.finished();
             tally.model(answer.optionalString("model"));
             for (JsonFields block : answer.findObjects("content")) {
-                said(block, tally);
-                tally.said(block.optionalObject("input").map(JsonFields::text));
+                countText(block, tally);
+                tally.outputText(block.optionalObject("input").map(JsonFields::text));
             }
         }
 
@@ -49,7 +49,7 @@ enum ModelApi {
                         tally.part(message, "usage").ifPresent(usage -> usage(usage, tally));
                         tally.model(message.optionalString("model"));
                     });
-                case "content_block_delta" -> event.optionalObject("delta").ifPresent(delta -> said(delta, tally));
+                case "content_block_delta" -> event.optionalObject("delta").ifPresent(delta -> countText(delta, tally));
                 case "message_delta" -> tally.part(event, "usage").ifPresent(usage -> total(usage, tally));
                 // An error ends the stream, and SDKs handle it as an error.
                 case "message_stop", "error" -> tally.ended();
@@ -57,9 +57,9 @@ enum ModelApi {
             }
         }
 
-        private void said(JsonFields words, TokenCounter tally) {
+        private void countText(JsonFields words, TokenCounter tally) {
             for (String field : new String[] {"text", "thinking", "partial_json"}) {
-                tally.said(words.optionalString(field));
+                tally.outputText(words.optionalString(field));
             }
         }
 
@@ -67,19 +67,19 @@ enum ModelApi {
         /// none yet.
         private void total(JsonFields usage, TokenCounter tally) {
             usage(usage, tally);
-            if (tally.told(usage, "output_tokens").isPresent()) {
+            if (tally.tokenCount(usage, "output_tokens").isPresent()) {
                 tally.finished();
             }
         }
 
         /// Reads a usage. Later usages are cumulative and may omit unchanged fields.
         private void usage(JsonFields usage, TokenCounter tally) {
-            tally.told(usage, "input_tokens").ifPresent(tally::input);
-            tally.told(usage, "output_tokens").ifPresent(tally::output);
-            tally.told(usage, "cache_read_input_tokens").ifPresent(tally::cacheRead);
-            tally.told(usage, "cache_creation_input_tokens").ifPresent(tally::cacheWrite);
+            tally.tokenCount(usage, "input_tokens").ifPresent(tally::input);
+            tally.tokenCount(usage, "output_tokens").ifPresent(tally::output);
+            tally.tokenCount(usage, "cache_read_input_tokens").ifPresent(tally::cacheRead);
+            tally.tokenCount(usage, "cache_creation_input_tokens").ifPresent(tally::cacheWrite);
             tally.part(usage, "cache_creation")
-                    .flatMap(created -> tally.told(created, "ephemeral_1h_input_tokens"))
+                    .flatMap(created -> tally.tokenCount(created, "ephemeral_1h_input_tokens"))
                     .ifPresent(tally::longCacheWrite);
         }
     },
@@ -126,26 +126,26 @@ enum ModelApi {
                 choice.optionalString("finish_reason")
                         .filter(why -> !why.isEmpty())
                         .ifPresent(_ -> tally.ended());
-                Optional<JsonFields> said = choice.optionalObject("delta").or(() -> choice.optionalObject("message"));
-                said.ifPresent(words -> said(words, tally));
+                Optional<JsonFields> delta = choice.optionalObject("delta").or(() -> choice.optionalObject("message"));
+                delta.ifPresent(words -> countText(words, tally));
             }
         }
 
         private void usage(JsonFields usage, TokenCounter tally) {
             long cached = tally.part(usage, "prompt_tokens_details")
-                    .flatMap(details -> tally.told(details, "cached_tokens"))
+                    .flatMap(details -> tally.tokenCount(details, "cached_tokens"))
                     .orElse(0L);
-            tally.told(usage, "prompt_tokens").ifPresent(all -> tally.input(Math.max(0, all - cached)));
-            tally.told(usage, "completion_tokens").ifPresent(tally::output);
+            tally.tokenCount(usage, "prompt_tokens").ifPresent(all -> tally.input(Math.max(0, all - cached)));
+            tally.tokenCount(usage, "completion_tokens").ifPresent(tally::output);
             tally.cacheRead(cached);
             tally.finished();
         }
 
-        private void said(JsonFields words, TokenCounter tally) {
-            tally.said(words.optionalString("content"));
-            tally.said(words.optionalString("reasoning_content"));
+        private void countText(JsonFields words, TokenCounter tally) {
+            tally.outputText(words.optionalString("content"));
+            tally.outputText(words.optionalString("reasoning_content"));
             for (JsonFields call : words.findObjects("tool_calls")) {
-                call.optionalObject("function").ifPresent(f -> tally.said(f.optionalString("arguments")));
+                call.optionalObject("function").ifPresent(f -> tally.outputText(f.optionalString("arguments")));
             }
         }
     };

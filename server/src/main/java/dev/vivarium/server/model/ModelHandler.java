@@ -36,10 +36,10 @@ public final class ModelHandler implements AutoCloseable {
 
     /// Time limit for receiving a request body. The request holds memory for this time, even if the agent sends
     /// little.
-    private static final Duration ARRIVAL = Duration.ofSeconds(30);
+    private static final Duration BODY_TIMEOUT = Duration.ofSeconds(30);
 
     /// How long a request waits for memory.
-    private static final Duration ROOM = Duration.ofSeconds(30);
+    private static final Duration MEMORY_TIMEOUT = Duration.ofSeconds(30);
 
     /// Request headers that the server forwards. They contain no key, no cookie and no hop-by-hop header.
     private static final List<String> PASSED = List.of(
@@ -55,26 +55,26 @@ public final class ModelHandler implements AutoCloseable {
     private final ModelConfig config;
     private final Admission admission;
     private final WorkerTokens tokens;
-    private final CostRecorder books;
+    private final CostRecorder costs;
     private final RateLimits limits;
     private final Audit audit;
     private final InstantSource clock;
     private final Prices prices;
     private final ModelUpstream upstream = new ModelUpstream();
-    private final ModelMemoryLimit room = new ModelMemoryLimit(ROOM);
+    private final ModelMemoryLimit memoryLimit = new ModelMemoryLimit(MEMORY_TIMEOUT);
 
     public ModelHandler(
             ModelConfig config,
             Admission admission,
             WorkerTokens tokens,
-            CostRecorder books,
+            CostRecorder costs,
             RateLimits limits,
             Audit audit,
             InstantSource clock) {
         this.config = config;
         this.admission = admission;
         this.tokens = tokens;
-        this.books = books;
+        this.costs = costs;
         this.limits = limits;
         this.audit = audit;
         this.clock = clock;
@@ -127,13 +127,13 @@ public final class ModelHandler implements AutoCloseable {
         exchange.request().addIdleTimeoutListener(_ -> false);
         try {
             WorkerGrant.Work work = admit(exchange, route);
-            requirePace(exchange, work.sandbox());
-            books.requireFunds(work);
+            requireRate(exchange, work.sandbox());
+            costs.requireFunds(work);
             if (route.method().equals("GET")) {
                 ask(exchange, route, ModelRequest.EMPTY, work);
                 return;
             }
-            try (var _ = room.take(work.sandbox(), length(exchange))) {
+            try (var _ = memoryLimit.allocate(work.sandbox(), length(exchange))) {
                 ask(exchange, route, ModelRequest.of(route.dialect(), body(exchange)), work);
             }
         } catch (ModelError e) {
@@ -172,11 +172,11 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
-    private void requirePace(Exchange exchange, SandboxId sandbox) throws ModelError {
-        Optional<Duration> patience = limits.ask(sandbox);
-        if (patience.isPresent()) {
+    private void requireRate(Exchange exchange, SandboxId sandbox) throws ModelError {
+        Optional<Duration> retryAfter = limits.ask(sandbox);
+        if (retryAfter.isPresent()) {
             exchange.answerHeader(
-                    "Retry-After", Long.toString(patience.get().plusSeconds(1).toSeconds()));
+                    "Retry-After", Long.toString(retryAfter.get().plusSeconds(1).toSeconds()));
             throw new ModelError(
                     ModelError.Kind.TOO_MANY, "this sandbox asks too often; wait as long as Retry-After says");
         }
@@ -192,14 +192,14 @@ public final class ModelHandler implements AutoCloseable {
     }
 
     private byte[] body(Exchange exchange) throws IOException, ModelError {
-        Duration patience = config.patience().compareTo(ARRIVAL) < 0 ? config.patience() : ARRIVAL;
+        Duration timeout = config.timeout().compareTo(BODY_TIMEOUT) < 0 ? config.timeout() : BODY_TIMEOUT;
         byte[] bytes;
         try {
-            bytes = exchange.body(patience, MAX_BODY + 1);
+            bytes = exchange.body(timeout, MAX_BODY + 1);
         } catch (SandboxException e) {
             throw new ModelError(
                     ModelError.Kind.SLOW,
-                    "the question did not arrive within " + patience.toSeconds() + " s; send it faster");
+                    "the question did not arrive within " + timeout.toSeconds() + " s; send it faster");
         }
         if (bytes.length > MAX_BODY) {
             throw new ModelError(ModelError.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
@@ -207,15 +207,15 @@ public final class ModelHandler implements AutoCloseable {
         return bytes;
     }
 
-    private void ask(Exchange exchange, Route route, ModelRequest question, WorkerGrant.Work work)
+    private void ask(Exchange exchange, Route route, ModelRequest modelRequest, WorkerGrant.Work work)
             throws IOException, ModelError {
-        var relay = new ModelRelay(exchange, route.dialect(), question, config);
+        var relay = new ModelRelay(exchange, route.dialect(), modelRequest, config);
         long began = System.nanoTime();
-        int status = ModelRelay.HUNG_UP;
+        int status = ModelRelay.CLIENT_DISCONNECTED;
         var cancel = new AtomicReference<Runnable>(() -> {});
         try (var _ = hold(exchange, cancel)) {
-            var request = request(exchange, route, question);
-            status = relay.pass(upstream.ask(request, config.patience(), action -> {
+            var request = request(exchange, route, modelRequest);
+            status = relay.pass(upstream.ask(request, config.timeout(), action -> {
                 cancel.set(action);
                 exchange.whenGone(action);
             }));
@@ -226,15 +226,15 @@ public final class ModelHandler implements AutoCloseable {
             if (route.isCharged()) {
                 var took = Duration.ofNanos(System.nanoTime() - began);
                 var tally = relay.tally();
-                if (status == ModelRelay.HUNG_UP) {
+                if (status == ModelRelay.CLIENT_DISCONNECTED) {
                     // The model still runs for a while after the agent disconnects, and its provider charges for the
                     // input.
                     tally.begun();
                 }
-                books.enter(
+                costs.enter(
                         work,
                         new CostRecorder.Call(
-                                tally.usage(question.length(), prices), tally.isEstimated(), status, took));
+                                tally.usage(modelRequest.length(), prices), tally.isEstimated(), status, took));
             }
             relay.finish();
         }
@@ -251,7 +251,7 @@ public final class ModelHandler implements AutoCloseable {
                 _ -> cancel.get().run());
     }
 
-    private HttpRequest request(Exchange exchange, Route route, ModelRequest question) throws ModelError {
+    private HttpRequest request(Exchange exchange, Route route, ModelRequest modelRequest) throws ModelError {
         var provider = provider(route.dialect());
         String query = exchange.rawQuery().orElse("");
         if (!PLAIN_QUERY.matcher(query).matches()) {
@@ -267,7 +267,7 @@ public final class ModelHandler implements AutoCloseable {
                 .version("https".equals(to.getScheme()) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1)
                 .method(
                         route.method(),
-                        question.body().map(BodyPublishers::ofByteArray).orElse(BodyPublishers.noBody()));
+                        modelRequest.body().map(BodyPublishers::ofByteArray).orElse(BodyPublishers.noBody()));
         for (String name : PASSED) {
             exchange.header(name)
                     .filter(value -> PLAIN_VALUE.matcher(value).matches())
@@ -284,12 +284,12 @@ public final class ModelHandler implements AutoCloseable {
         };
     }
 
-    private static void answer(Exchange exchange, ModelApi dialect, ModelError trouble) throws IOException {
-        if (trouble.kind() == ModelError.Kind.FULL) {
+    private static void answer(Exchange exchange, ModelApi dialect, ModelError error) throws IOException {
+        if (error.kind() == ModelError.Kind.FULL) {
             exchange.answerHeader("Retry-After", "1");
         }
-        byte[] body = dialect.error(dialect.errorType(trouble.kind()), trouble.sentence());
-        exchange.answer(trouble.kind().status, "application/json", body);
+        byte[] body = dialect.error(dialect.errorType(error.kind()), error.sentence());
+        exchange.answer(error.kind().status, "application/json", body);
     }
 
     /// Cancels all calls. Idempotent.

@@ -13,21 +13,21 @@ import java.util.concurrent.TimeUnit;
 /// limit first.
 final class ModelMemoryLimit {
     private static final int KIB = 1024;
-    private static final int LARGEST_QUESTION = 32 * KIB;
+    private static final int LARGEST_REQUEST = 32 * KIB;
 
     /// An eighth of the heap, within bounds. The lower bound leaves room for one request.
-    private static final int ALL =
-            (int) Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_QUESTION, 256L * KIB);
+    private static final int TOTAL =
+            (int) Math.clamp(Runtime.getRuntime().maxMemory() / 8 / KIB, LARGEST_REQUEST, 256L * KIB);
 
-    private static final int ONE_SANDBOX = Math.max(LARGEST_QUESTION, ALL / 4);
+    private static final int ONE_SANDBOX = Math.max(LARGEST_REQUEST, TOTAL / 4);
 
-    private final Duration patience;
-    private final Semaphore all = new Semaphore(ALL, true);
+    private final Duration timeout;
+    private final Semaphore all = new Semaphore(TOTAL, true);
     private final Map<SandboxId, Share> shares = new ConcurrentHashMap<>();
 
-    /// @param patience how long a request waits for memory
-    ModelMemoryLimit(Duration patience) {
-        this.patience = patience;
+    /// @param timeout how long a request waits for memory
+    ModelMemoryLimit(Duration timeout) {
+        this.timeout = timeout;
     }
 
     /// Free memory of one sandbox, and the number of its requests that hold or wait for memory.
@@ -38,12 +38,12 @@ final class ModelMemoryLimit {
     }
 
     /// Memory of one request. Close it when the response is complete.
-    final class Place implements AutoCloseable {
+    final class Reservation implements AutoCloseable {
         private final SandboxId sandbox;
         private final Share share;
         private final int kib;
 
-        private Place(SandboxId sandbox, Share share, int kib) {
+        private Reservation(SandboxId sandbox, Share share, int kib) {
             this.sandbox = sandbox;
             this.share = share;
             this.kib = kib;
@@ -53,41 +53,41 @@ final class ModelMemoryLimit {
         public void close() {
             all.release(kib);
             share.free.release(kib);
-            leave(sandbox);
+            release(sandbox);
         }
     }
 
     /// Allocates `bytes` and waits until they are available. Fails after the time limit.
-    Place take(SandboxId sandbox, long bytes) throws ModelError {
+    Reservation allocate(SandboxId sandbox, long bytes) throws ModelError {
         int kib = (int) ((bytes + KIB - 1) / KIB);
         Share share = shares.compute(
                 sandbox, (_, old) -> (old == null ? new Share(new Semaphore(ONE_SANDBOX, true), 0) : old).with(1));
-        boolean isTaken = false;
+        boolean isAllocated = false;
         try {
             require(share.free, kib, "this sandbox has too many questions under way; try again");
             try {
                 require(all, kib, "too many questions are under way; try again");
-                isTaken = true;
+                isAllocated = true;
             } finally {
-                if (!isTaken) {
+                if (!isAllocated) {
                     share.free.release(kib);
                 }
             }
-            return new Place(sandbox, share, kib);
+            return new Reservation(sandbox, share, kib);
         } finally {
-            if (!isTaken) {
-                leave(sandbox);
+            if (!isAllocated) {
+                release(sandbox);
             }
         }
     }
 
-    private void leave(SandboxId sandbox) {
+    private void release(SandboxId sandbox) {
         shares.computeIfPresent(sandbox, (_, share) -> share.users == 1 ? null : share.with(-1));
     }
 
-    private void require(Semaphore room, int kib, String otherwise) throws ModelError {
+    private void require(Semaphore semaphore, int kib, String otherwise) throws ModelError {
         try {
-            if (!room.tryAcquire(kib, patience.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!semaphore.tryAcquire(kib, timeout.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new ModelError(ModelError.Kind.FULL, otherwise);
             }
         } catch (InterruptedException e) {

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
 /// Relay of one model response, which counts its tokens. Confined to the worker that serves the request.
 final class ModelRelay {
     /// Recorded status of a call whose agent disconnected before the end.
-    static final int HUNG_UP = 499;
+    static final int CLIENT_DISCONNECTED = 499;
 
     private static final int OK = 200;
     private static final int REFUSED_KEY = 401;
@@ -34,18 +34,18 @@ final class ModelRelay {
     private final ModelApi dialect;
     private final ModelConfig config;
     private final TokenCounter tally;
-    private LastWord lastWord = () -> {};
+    private Completion completion = () -> {};
 
     /// Final step that completes the response.
-    private interface LastWord {
-        void say() throws IOException;
+    private interface Completion {
+        void complete() throws IOException;
     }
 
-    ModelRelay(Exchange exchange, ModelApi dialect, ModelRequest question, ModelConfig config) {
+    ModelRelay(Exchange exchange, ModelApi dialect, ModelRequest modelRequest, ModelConfig config) {
         this.exchange = exchange;
         this.dialect = dialect;
         this.config = config;
-        this.tally = new TokenCounter(dialect, question.model());
+        this.tally = new TokenCounter(dialect, modelRequest.model());
     }
 
     TokenCounter tally() {
@@ -77,7 +77,7 @@ final class ModelRelay {
 
     /// Completes the response. Call it after the charge: an agent can exit as soon as it has read the end.
     void finish() throws IOException {
-        lastWord.say();
+        completion.complete();
     }
 
     private void stream(HttpHeaders headers, BodyStream body) throws IOException, InterruptedException, ModelError {
@@ -85,7 +85,7 @@ final class ModelRelay {
         tally.begun();
         OutputStream out = exchange.stream(OK, "text/event-stream; charset=utf-8", OptionalLong.empty());
         var lines = new SseParser(tally::event);
-        for (var piece = body.next(config.patience()); piece.isPresent(); piece = body.next(config.patience())) {
+        for (var piece = body.next(config.timeout()); piece.isPresent(); piece = body.next(config.timeout())) {
             lines.see(piece.get());
             out.write(piece.get());
             out.flush();
@@ -95,7 +95,7 @@ final class ModelRelay {
             // The connection ended correctly, but the response did not. Forwarding this end would hide the failure.
             throw new ModelError(ModelError.Kind.UNREACHABLE, "the model's answer ended before its last event");
         }
-        lastWord = out::close;
+        completion = out::close;
     }
 
     private void whole(HttpHeaders headers, BodyStream body) throws IOException, InterruptedException, ModelError {
@@ -104,7 +104,7 @@ final class ModelRelay {
             throw new ModelError(ModelError.Kind.UNREACHABLE, "what the model answered is not JSON");
         }
         pass(headers);
-        lastWord = () -> exchange.answer(OK, "application/json", bytes);
+        completion = () -> exchange.answer(OK, "application/json", bytes);
     }
 
     private void error(HttpHeaders headers, int status, String type, BodyStream body)
@@ -118,12 +118,12 @@ final class ModelRelay {
         byte[] bytes = type.startsWith("application/json")
                 ? text.getBytes(StandardCharsets.UTF_8)
                 : dialect.error("api_error", "the model answered with status " + status);
-        lastWord = () -> exchange.answer(status, "application/json", bytes);
+        completion = () -> exchange.answer(status, "application/json", bytes);
     }
 
     private byte[] read(BodyStream body, int most) throws IOException, InterruptedException, ModelError {
         var bytes = new ByteArrayOutputStream();
-        for (var piece = body.next(config.patience()); piece.isPresent(); piece = body.next(config.patience())) {
+        for (var piece = body.next(config.timeout()); piece.isPresent(); piece = body.next(config.timeout())) {
             if (bytes.size() + piece.get().length > most) {
                 throw new ModelError(
                         ModelError.Kind.UNREACHABLE, "the model answered with more than " + most + " bytes");

@@ -8,7 +8,7 @@ import java.util.Optional;
 @SuppressWarnings("ArrayRecordComponent") // Never compared; a copy may be tens of megabytes.
 record ModelRequest(Optional<byte[]> body, String model) {
     private static final String UNNAMED = "unknown";
-    private static final int LONGEST_NAME = 100;
+    private static final int MAX_NAME = 100;
 
     static final ModelRequest EMPTY = new ModelRequest(Optional.empty(), UNNAMED);
 
@@ -24,7 +24,7 @@ record ModelRequest(Optional<byte[]> body, String model) {
             String model = outline.model().filter(name -> !name.isBlank()).orElse(UNNAMED);
             return new ModelRequest(
                     Optional.of(mustAsk ? outline.askingForUsage(body) : body),
-                    model.length() <= LONGEST_NAME ? model : model.substring(0, LONGEST_NAME));
+                    model.length() <= MAX_NAME ? model : model.substring(0, MAX_NAME));
         } catch (SandboxException e) {
             throw new ModelError(ModelError.Kind.MALFORMED, e.failure().sentence());
         }

@@ -26,7 +26,7 @@ final class ModelUpstream implements AutoCloseable {
 
     /// Sends the request and returns when the response starts. It passes `whenGone` the action that cancels the
     /// call. The caller must close the body of the result.
-    HttpResponse<BodyStream> ask(HttpRequest request, Duration patience, Consumer<Runnable> whenGone)
+    HttpResponse<BodyStream> ask(HttpRequest request, Duration timeout, Consumer<Runnable> whenGone)
             throws ModelError, IOException {
         var body = new BodyStream();
         HttpClient asked = client();
@@ -36,11 +36,10 @@ final class ModelUpstream implements AutoCloseable {
             body.close();
         });
         try {
-            return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             answer.cancel(true);
-            throw new ModelError(
-                    ModelError.Kind.LATE, "the model did not answer within " + patience.toSeconds() + " s");
+            throw new ModelError(ModelError.Kind.LATE, "the model did not answer within " + timeout.toSeconds() + " s");
         } catch (CancellationException e) {
             throw new IOException("the agent has hung up", e);
         } catch (ExecutionException e) {

@@ -9,7 +9,7 @@ final class SseParser {
     private static final String DATA = "data:";
 
     /// Maximum length of a line. The parser skips longer lines.
-    private static final int LONGEST = 4 * 1024 * 1024;
+    private static final int MAX_LINE = 4 * 1024 * 1024;
 
     private final Consumer<String> reader;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream();
@@ -33,7 +33,7 @@ final class SseParser {
     }
 
     private void add(byte[] piece, int from, int count) {
-        isTooLong |= line.size() + count > LONGEST;
+        isTooLong |= line.size() + count > MAX_LINE;
         if (!isTooLong) {
             line.write(piece, from, count);
         }

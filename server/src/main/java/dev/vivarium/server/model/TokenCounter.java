@@ -15,9 +15,9 @@ final class TokenCounter {
     private static final long BYTES_A_TOKEN = 4;
 
     /// Largest number that every JSON parser represents exactly. No response uses more tokens.
-    private static final long MOST = 1L << 53;
+    private static final long MAX_TOKENS = 1L << 53;
 
-    private static final String NOTHING_MORE = "[DONE]";
+    private static final String LAST_EVENT = "[DONE]";
 
     private final ModelApi dialect;
     private String model;
@@ -26,16 +26,16 @@ final class TokenCounter {
     private long cacheRead;
     private long cacheWrite;
     private long longCacheWrite;
-    private long saidBytes;
+    private long outputBytes;
     private boolean begun;
     private boolean finished;
     private boolean inDoubt;
     private boolean ended;
 
-    /// @param askedFor model of the request, used until the response names a model
-    TokenCounter(ModelApi dialect, String askedFor) {
+    /// @param requested model of the request, used until the response names a model
+    TokenCounter(ModelApi dialect, String requested) {
         this.dialect = dialect;
-        this.model = askedFor;
+        this.model = requested;
     }
 
     void model(Optional<String> name) {
@@ -54,10 +54,10 @@ final class TokenCounter {
 
     /// Returns a token number, if it is present and valid. An invalid number makes the counter estimate the others
     /// too, because they may not include its tokens.
-    Optional<Long> told(JsonFields usage, String name) {
+    Optional<Long> tokenCount(JsonFields usage, String name) {
         try {
             Optional<Long> tokens = usage.optionalInteger(name);
-            if (tokens.isEmpty() || (tokens.get() >= 0 && tokens.get() <= MOST)) {
+            if (tokens.isEmpty() || (tokens.get() >= 0 && tokens.get() <= MAX_TOKENS)) {
                 return tokens;
             }
         } catch (SandboxException e) {
@@ -88,8 +88,8 @@ final class TokenCounter {
         longCacheWrite = tokens;
     }
 
-    void said(Optional<String> words) {
-        words.ifPresent(text -> saidBytes += text.getBytes(StandardCharsets.UTF_8).length);
+    void outputText(Optional<String> words) {
+        words.ifPresent(text -> outputBytes += text.getBytes(StandardCharsets.UTF_8).length);
     }
 
     /// Marks that the model received the request.
@@ -110,14 +110,14 @@ final class TokenCounter {
     /// Counts one event of a stream. For an event that it cannot parse, it estimates the tokens.
     void event(String data) {
         begun = true;
-        if (data.equals(NOTHING_MORE)) {
+        if (data.equals(LAST_EVENT)) {
             ended |= dialect == ModelApi.OPENAI;
         } else {
             try {
                 dialect.event(Json.answer(data), this);
             } catch (SandboxException e) {
                 // The relay forwards the event unchanged.
-                saidBytes += data.length();
+                outputBytes += data.length();
             }
         }
     }
@@ -134,7 +134,7 @@ final class TokenCounter {
         try {
             dialect.whole(answer, this);
         } catch (SandboxException e) {
-            saidBytes += json.length();
+            outputBytes += json.length();
         }
         return true;
     }
@@ -151,13 +151,13 @@ final class TokenCounter {
 
     /// Returns the usage and its cost.
     ///
-    /// @param asked length of the request in bytes
-    Usage usage(long asked, Prices prices) {
+    /// @param requestBytes length of the request in bytes
+    Usage usage(long requestBytes, Prices prices) {
         if (!begun) {
             return new Usage(model, 0, 0, 0, 0, java.math.BigDecimal.ZERO);
         }
-        long in = input >= 0 && !inDoubt ? input : Math.max(input, tokens(asked));
-        long out = output >= 0 && finished && !inDoubt ? output : Math.max(output, tokens(saidBytes));
+        long in = input >= 0 && !inDoubt ? input : Math.max(input, tokens(requestBytes));
+        long out = output >= 0 && finished && !inDoubt ? output : Math.max(output, tokens(outputBytes));
         var cost = prices.of(model).cost(in, out, cacheRead, cacheWrite, Math.min(longCacheWrite, cacheWrite));
         return new Usage(model, in, out, cacheRead, cacheWrite, cost);
     }

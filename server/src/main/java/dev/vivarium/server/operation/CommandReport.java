@@ -6,7 +6,7 @@ import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.time.Duration;
 
-/// Reports the end of one command to the telemetry, once. Confined to one thread.
+/// Reporter of the end of one command to the telemetry. It reports once. Confined to one thread.
 final class CommandReport {
     private static final String CLIENT_GONE = "client-gone";
 
@@ -31,7 +31,7 @@ final class CommandReport {
         failed(failure.slug());
     }
 
-    /// The client closed its connection while the command was running.
+    /// Reports that the client closed its connection while the command was running.
     void abandoned() {
         failed(CLIENT_GONE);
     }

@@ -14,7 +14,7 @@ import dev.vivarium.server.access.ThreadAccess;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Creates the sandbox of a thread, or returns the one that the thread has. Thread-safe.
+/// Operation that creates the sandbox of a thread, or returns the existing one. Thread-safe.
 public final class CreateSandbox {
     private final Sandboxes sandboxes;
     private final Threads threads;

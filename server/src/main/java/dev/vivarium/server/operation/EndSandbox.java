@@ -9,7 +9,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxInfo;
 import java.time.InstantSource;
 
-/// Ends a sandbox and records that in the audit. Thread-safe.
+/// Operation that ends a sandbox and records the end in the audit. Thread-safe.
 public final class EndSandbox {
     private static final int DONE = 200;
 

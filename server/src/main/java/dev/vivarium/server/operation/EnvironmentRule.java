@@ -7,9 +7,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// Rule for the environment variables that a caller may set. It refuses variables that make the loader or the shell
-/// run another program first, so that the command in the log is the command that ran. Under an allow-list it also
-/// refuses variables that change which program a listed name runs. Immutable.
+/// Rule for the environment variables that a caller may set. Immutable.
+///
+/// It refuses variables that make the loader or the shell run another program first. The command in the log is
+/// therefore the command that ran. Under an allow-list, it also refuses variables that change which program a listed
+/// name runs.
 public final class EnvironmentRule {
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
     private static final Set<String> RESERVED =

@@ -10,7 +10,7 @@ public final class EventSize {
 
     private EventSize() {}
 
-    /// Approximate memory of events, in bytes.
+    /// Returns the approximate memory of events, in bytes.
     public static long of(List<Event> events) {
         return events.stream()
                 .mapToLong(event -> EVENT_BYTES + 2L * event.data().length())

@@ -9,7 +9,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.server.access.SandboxLookup;
 import java.util.Optional;
 
-/// Returns the state of the caller's sandbox. Thread-safe.
+/// Operation that returns the state of the caller's sandbox. Thread-safe.
 public final class GetSandbox {
     private final SandboxLookup lookup;
 

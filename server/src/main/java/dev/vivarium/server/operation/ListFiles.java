@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.LongConsumer;
 
-/// Lists a directory of a workspace. Listing neither resumes a sandbox nor counts as activity. Stateless.
+/// Operation that lists a directory of a workspace. It neither resumes a sandbox nor counts as activity. Stateless.
 public final class ListFiles {
     /// Largest depth of a request.
     public static final long MAX_DEPTH = 64;

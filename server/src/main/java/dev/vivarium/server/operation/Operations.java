@@ -1,6 +1,6 @@
 package dev.vivarium.server.operation;
 
-/// The operations of one server. Immutable.
+/// Operations of one server. Immutable.
 public record Operations(
         CreateSandbox create,
         GetSandbox get,

@@ -9,8 +9,8 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxInfo;
 import java.util.Optional;
 
-/// Pauses and resumes a sandbox with all its processes. If the provider cannot freeze processes, the worker of the
-/// active run holds the agent instead. Thread-safe.
+/// Operation that pauses and resumes a sandbox with all its processes. If the provider cannot freeze processes, the
+/// worker of the active run holds the agent instead. Thread-safe.
 public final class PauseSandbox {
     private final Agents agents;
     private final Runs runs;

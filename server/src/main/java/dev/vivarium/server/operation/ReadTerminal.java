@@ -13,7 +13,8 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
 
-/// Reads the last output of commands and shells from the log of a sandbox, which may have ended. Thread-safe.
+/// Operation that reads the last output of commands and shells from the log of a sandbox. The sandbox may have ended.
+/// Thread-safe.
 public final class ReadTerminal {
     private static final long MAX_LINES = 10_000;
     private static final int MAX_EVENTS = 1000;

@@ -20,8 +20,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Runs a command in a sandbox: validates the request, applies the command policy, registers the process and reports
-/// metrics. Thread-safe.
+/// Operation that runs a command in a sandbox: it validates the request, applies the command policy, registers the
+/// process and reports metrics. Thread-safe.
 public final class RunCommand {
     private static final int MAX_SCRIPT_BYTES = 128 * 1024;
 
@@ -47,7 +47,7 @@ public final class RunCommand {
             this.stdin = stdin;
         }
 
-        /// The same without a limit on the output, for a caller that streams it.
+        /// Returns a copy without a limit on the output, for a caller that streams it.
         public Request withUnlimitedOutput() {
             return new Request(script, command.withOutputLimit(Command.UNLIMITED), stdin);
         }
@@ -98,8 +98,8 @@ public final class RunCommand {
         return new ManagedProcess.Origin(request.script, caller.name().value(), kind);
     }
 
-    /// The command to execute. Under an allow-list, a name means the system's program of that name, whatever the
-    /// workspace holds and whatever variables the sandbox was created with.
+    /// Returns the command to execute. Under an allow-list, a name always means the system's program of that name.
+    /// Files in the workspace and variables of the sandbox cannot change it.
     private Command command(Sandbox sandbox, Request request) {
         var policy = config.policy();
         if (policy.mode() == CommandPolicy.Mode.OPEN) {
@@ -111,7 +111,7 @@ public final class RunCommand {
                 .toList());
     }
 
-    /// Writes on a thread of its own, because a command may fill its output before it reads its input.
+    /// Writes on a separate thread, because a command may fill its output before it reads its input.
     private static void writeInput(Execution execution, String text) {
         Thread.ofVirtual().name("stdin-" + execution.pid()).start(() -> {
             byte[] bytes = text.getBytes(StandardCharsets.UTF_8);

@@ -8,8 +8,8 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 
-/// A command that was started, as a stream of events. The caller pulls each event, so that a slow reader slows the
-/// command and no queue grows. Confined to one thread, except [#kill].
+/// Started command, as a stream of events. The caller pulls each event, so that a slow reader slows the command and no
+/// queue grows. Confined to one thread, except [#kill].
 public final class RunningCommand implements AutoCloseable {
     private static final int SIGKILL = 9;
 
@@ -23,17 +23,17 @@ public final class RunningCommand implements AutoCloseable {
         this.report = report;
     }
 
-    /// Process id inside the sandbox.
+    /// Returns the process id inside the sandbox.
     public int pid() {
         return execution.pid();
     }
 
-    /// Id by which the processes API finds the command.
+    /// Returns the id by which the processes API finds the command.
     public String processId() {
         return process.id();
     }
 
-    /// Waits for the next event. The method reports an exit or a failure to the telemetry before it returns.
+    /// Waits for the next event. Reports an exit or a failure to the telemetry before it returns.
     public ExecEvent next() {
         try {
             var event = execution.next();

@@ -8,7 +8,7 @@ import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.util.Locale;
 
-/// Queues a message for the agent in a sandbox. Thread-safe.
+/// Operation that queues a message for the agent in a sandbox. Thread-safe.
 public final class SendMessage {
     private final Inbox inbox;
     private final Runs runs;
@@ -18,7 +18,7 @@ public final class SendMessage {
         this.runs = runs;
     }
 
-    /// How urgent an intervention is. An urgent one interrupts the agent.
+    /// Priority of an intervention. An urgent one interrupts the agent.
     public enum Priority {
         LOW,
         NORMAL,
@@ -42,7 +42,7 @@ public final class SendMessage {
         return new Result(queued.message(), queued.waiting(), runs.isAtWork(sandbox), inbox.usualLatency());
     }
 
-    /// A message that changes what the agent does. Its kind follows from its priority and its source.
+    /// Returns a message that changes the work of the agent. Its kind follows from its priority and its source.
     public static NewMessage intervention(String text, Message.Mode mode, Priority priority, String source) {
         Message.Kind kind;
         if (priority == Priority.URGENT) {

@@ -33,7 +33,7 @@ public final class ThreadSnapshots {
     ///
     /// @param snapshots    oldest first
     /// @param forks        sandboxes of other threads that started from these snapshots
-    /// @param origin       snapshot that the disk of the thread's sandbox comes from
+    /// @param origin       snapshot from which the disk of the thread's sandbox was created
     /// @param originThread thread of the snapshot that this thread was forked from
     public record Listing(
             List<SnapshotInfo> snapshots,

@@ -18,12 +18,12 @@ import org.eclipse.jetty.server.Request;
 final class Headers {
     /// Sandbox policy for a page that shares an origin with the API. The page runs scripts in an opaque origin: it
     /// cannot read the console's storage or cookies, and its API calls are cross-origin.
-    static final String STRANGER =
+    static final String SANDBOX_POLICY =
             "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads allow-pointer-lock";
 
     private static final String UPGRADE = "upgrade";
 
-    private static final Set<String> OF_THE_CONNECTION = Set.of(
+    private static final Set<String> HOP_BY_HOP = Set.of(
             "connection",
             "keep-alive",
             "proxy-connection",
@@ -37,13 +37,13 @@ final class Headers {
             "http2-settings");
 
     /// Headers that the server sets or drops, because programs trust them.
-    private static final Set<String> OURS_TO_SAY =
+    private static final Set<String> RESERVED =
             Set.of("host", "content-length", "expect", "forwarded", "via", "cookie");
 
-    private static final String[] OURS_TO_SAY_BEGIN = {"x-forwarded-", "x-real-ip", "x-original-", "x-rewrite-"};
+    private static final String[] RESERVED_PREFIXES = {"x-forwarded-", "x-real-ip", "x-original-", "x-rewrite-"};
 
     /// Response headers that would affect other pages of the origin, allow caching, or redirect a browser or proxy.
-    private static final Set<String> BEYOND_THE_PAGE = Set.of(
+    private static final Set<String> DROPPED = Set.of(
             "set-cookie",
             "set-cookie2",
             "content-length",
@@ -60,7 +60,7 @@ final class Headers {
             "x-sendfile");
 
     /// Further response headers that the server drops if the origin is shared.
-    private static final Set<String> BEYOND_THE_PREFIX = Set.of(
+    private static final Set<String> DROPPED_ON_SHARED_ORIGIN = Set.of(
             "clear-site-data",
             "service-worker-allowed",
             "nel",
@@ -71,7 +71,7 @@ final class Headers {
 
     private Headers() {}
 
-    /// Returns the protocol of an upgrade request, or "" if there is none that the server can tunnel.
+    /// Returns the protocol of an upgrade request, or "" if the server cannot tunnel it.
     static String upgrade(Request request) {
         HttpFields headers = request.getHeaders();
         boolean asked = headers.contains(HttpHeader.CONNECTION, UPGRADE)
@@ -86,14 +86,14 @@ final class Headers {
     /// Returns the headers for the program. `spent` names the headers that held one of the server's credentials.
     static HttpFields inward(Request request, PreviewAddress address, Set<String> spent) {
         HttpFields headers = request.getHeaders();
-        Set<String> hop = ofTheConnection(headers);
-        Predicate<String> stays =
-                name -> hop.contains(name) || OURS_TO_SAY.contains(name) || spent.contains(name) || isOursToSay(name);
+        Set<String> hop = hopByHop(headers);
+        Predicate<String> isDropped =
+                name -> hop.contains(name) || RESERVED.contains(name) || spent.contains(name) || isReserved(name);
         HttpFields.Mutable inward = HttpFields.build();
         inward.put(HttpHeader.HOST, address.innerHost());
         for (HttpField field : headers) {
             String name = field.getLowerCaseName();
-            if (!stays.test(name)) {
+            if (!isDropped.test(name)) {
                 inward.add(inward(field, address));
             }
         }
@@ -136,15 +136,15 @@ final class Headers {
     /// Adds the headers of the program's response to `outward`.
     static void outward(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
         HttpFields headers = answer.headers();
-        Set<String> stays = ofTheConnection(headers);
-        stays.addAll(BEYOND_THE_PAGE);
+        Set<String> dropped = hopByHop(headers);
+        dropped.addAll(DROPPED);
         if (address.sharesOrigin()) {
-            stays.addAll(BEYOND_THE_PREFIX);
+            dropped.addAll(DROPPED_ON_SHARED_ORIGIN);
         } else {
             outward.remove("X-Content-Type-Options");
         }
         for (HttpField field : headers) {
-            if (!stays.contains(field.getLowerCaseName())) {
+            if (!dropped.contains(field.getLowerCaseName())) {
                 boolean isLocation = field.getHeader() == HttpHeader.LOCATION;
                 outward.add(isLocation ? new HttpField(field.getName(), address.outward(value(field))) : field);
             }
@@ -152,14 +152,14 @@ final class Headers {
         for (String cookie : headers.getValuesList(HttpHeader.SET_COOKIE)) {
             Cookies.outward(cookie, address).forEach(confined -> outward.add(HttpHeader.SET_COOKIE, confined));
         }
-        ours(answer, address, outward);
+        addOwn(answer, address, outward);
     }
 
-    private static void ours(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
+    private static void addOwn(ResponseHead answer, PreviewAddress address, HttpFields.Mutable outward) {
         outward.put(HttpHeader.CACHE_CONTROL, "no-store");
         if (address.sharesOrigin()) {
             // In addition to the program's own policy: browsers enforce both.
-            outward.add("Content-Security-Policy", STRANGER);
+            outward.add("Content-Security-Policy", SANDBOX_POLICY);
         }
         String length = answer.headers().get(HttpHeader.CONTENT_LENGTH);
         if (length != null && answer.mayHaveLength()) {
@@ -172,16 +172,16 @@ final class Headers {
     }
 
     /// Returns the hop-by-hop header names, including those that `Connection` lists.
-    private static Set<String> ofTheConnection(HttpFields headers) {
-        Set<String> names = new HashSet<>(OF_THE_CONNECTION);
+    private static Set<String> hopByHop(HttpFields headers) {
+        Set<String> names = new HashSet<>(HOP_BY_HOP);
         for (String listed : headers.getCSV(HttpHeader.CONNECTION, false)) {
             names.add(listed.strip().toLowerCase(Locale.ROOT));
         }
         return names;
     }
 
-    private static boolean isOursToSay(String name) {
-        return List.of(OURS_TO_SAY_BEGIN).stream().anyMatch(name::startsWith);
+    private static boolean isReserved(String name) {
+        return List.of(RESERVED_PREFIXES).stream().anyMatch(name::startsWith);
     }
 
     private static String value(HttpField field) {

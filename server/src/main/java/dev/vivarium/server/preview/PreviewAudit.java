@@ -15,21 +15,21 @@ import java.util.Map;
 /// It writes one entry per port and per token, or per user with a key, and repeats it after one hour. A page makes many
 /// requests, and the audit is not an access log.
 public final class PreviewAudit {
-    static final Duration LENGTH = Duration.ofHours(1);
+    static final Duration REPEAT_AFTER = Duration.ofHours(1);
 
     private static final String ROUTE = "ANY /sandboxes/{sandbox_id}/ports/{port}/{rest…}";
-    /// Maximum number of remembered visits. An evicted visit is recorded again.
-    private static final int MOST = 10_000;
+    /// Maximum number of remembered uses. An evicted use is recorded again.
+    private static final int MAX_USES = 10_000;
 
     private final Audit audit;
     private final InstantSource clock;
-    /// Start of each visit, in the order of the last audit entry. Guarded by itself.
-    private final Map<Visit, Instant> begun = new LinkedHashMap<>() {
+    /// Start of each use, in the order of the last audit entry. Guarded by itself.
+    private final Map<Use, Instant> begun = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Visit, Instant> eldest) {
-            return size() > MOST;
+        protected boolean removeEldestEntry(Map.Entry<Use, Instant> eldest) {
+            return size() > MAX_USES;
         }
     };
 
@@ -38,16 +38,16 @@ public final class PreviewAudit {
         this.clock = clock;
     }
 
-    private record Visit(String sandbox, int port, String who) {}
+    private record Use(String sandbox, int port, String who) {}
 
     /// Records that the server authenticated `caller` for `address`.
-    void saw(Caller caller, PreviewAddress address) {
+    void record(Caller caller, PreviewAddress address) {
         Principal principal = caller.principal().orElseThrow();
         String who = principal instanceof Principal.Holder(var grant)
                 ? grant.jti()
                 : "key of " + principal.name().value();
         Instant now = clock.instant();
-        if (begins(new Visit(address.sandbox(), address.port(), who), now)) {
+        if (begins(new Use(address.sandbox(), address.port(), who), now)) {
             var info = caller.sandbox().orElseThrow().info();
             audit.record(AuditEntry.of(now, AuditEntry.Kind.USED, 200, ROUTE)
                     .by(principal)
@@ -57,14 +57,14 @@ public final class PreviewAudit {
         }
     }
 
-    private boolean begins(Visit visit, Instant now) {
+    private boolean begins(Use use, Instant now) {
         synchronized (begun) {
-            Instant since = begun.get(visit);
-            if (since != null && now.isBefore(since.plus(LENGTH))) {
+            Instant since = begun.get(use);
+            if (since != null && now.isBefore(since.plus(REPEAT_AFTER))) {
                 return false;
             }
-            begun.remove(visit);
-            begun.put(visit, now);
+            begun.remove(use);
+            begun.put(use, now);
             return true;
         }
     }

@@ -64,14 +64,14 @@ public final class PreviewHandler {
     private final Admission admission;
     private final PreviewAccess previewAccess;
     private final PreviewSignIn welcome;
-    private final PreviewAudit visits;
+    private final PreviewAudit audit;
     private final PreviewConfig config;
 
-    public PreviewHandler(Admission admission, PreviewAudit visits, PreviewConfig config, InstantSource clock) {
+    public PreviewHandler(Admission admission, PreviewAudit audit, PreviewConfig config, InstantSource clock) {
         this.admission = admission;
         this.previewAccess = new PreviewAccess(admission);
         this.welcome = new PreviewSignIn(clock);
-        this.visits = visits;
+        this.audit = audit;
         this.config = config;
     }
 
@@ -109,7 +109,7 @@ public final class PreviewHandler {
         PreviewAccess.shown(request, query).ifPresent(exchange::shows);
         var entry = previewAccess.enter(request, address, query);
         exchange.onAuthenticated().run();
-        visits.saw(entry.caller(), address);
+        audit.record(entry.caller(), address);
         String target = path + query.suffix();
         boolean upgrades = !Headers.upgrade(request).isEmpty();
         if (query.token().isPresent() && PreviewAccess.isSafe(request) && !upgrades) {
@@ -150,9 +150,9 @@ public final class PreviewHandler {
         try {
             return sandbox.dial(port);
         } catch (SandboxException e) {
-            boolean sleeps =
+            boolean isPaused =
                     e.failure() instanceof Failure.SandboxNotRunning(var _, Status status) && status == Status.PAUSED;
-            if (!sleeps || !config.wakes()) {
+            if (!isPaused || !config.wakes()) {
                 throw e;
             }
             sandbox.resume(PauseReason.TRAFFIC);

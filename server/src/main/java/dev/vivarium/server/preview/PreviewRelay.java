@@ -27,14 +27,14 @@ final class PreviewRelay {
     private final Request request;
     private final Response response;
     private final PreviewAddress address;
-    private final Duration patience;
+    private final Duration timeout;
     private final LoopBudget budget = new LoopBudget();
 
-    PreviewRelay(Request request, Response response, PreviewAddress address, Duration patience) {
+    PreviewRelay(Request request, Response response, PreviewAddress address, Duration timeout) {
         this.request = request;
         this.response = response;
         this.address = address;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /// Serves the request over `connection` and takes ownership of it. If both sides upgrade, it returns the
@@ -42,7 +42,7 @@ final class PreviewRelay {
     Optional<Tunnel> run(Connection connection, MetaData.Request inward) throws IOException {
         // The relay has its own idle timeout, which covers both sides.
         request.addIdleTimeoutListener(_ -> false);
-        var upstream = new Upstream(connection, address.port(), patience, inward);
+        var upstream = new Upstream(connection, address.port(), timeout, inward);
         boolean keep = false;
         try {
             boolean hasBody = hasBody(request);
@@ -113,7 +113,7 @@ final class PreviewRelay {
         }
         begin(answer);
         EndPoint caller = request.getConnectionMetaData().getConnection().getEndPoint();
-        var tunnel = new Tunnel(caller, request.getComponents().getExecutor(), upstream, patience);
+        var tunnel = new Tunnel(caller, request.getComponents().getExecutor(), upstream, timeout);
         request.setAttribute(HttpStream.UPGRADE_CONNECTION_ATTRIBUTE, tunnel);
         send(BufferUtil.EMPTY_BUFFER, true);
         return tunnel;

@@ -21,18 +21,18 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
 
     private final Connection inside;
     private final ByteBuffer firstOut;
-    private final Duration patience;
+    private final Duration timeout;
     private final AtomicInteger open = new AtomicInteger(2);
     private ByteBuffer firstIn = BufferUtil.EMPTY_BUFFER;
     private Runnable afterwards = () -> {};
 
-    /// Takes over the bytes that the program sent after its response head. If no byte passes for `patience`, the
+    /// Takes over the bytes that the program sent after its response head. If no byte passes for `timeout`, the
     /// tunnel closes.
-    Tunnel(EndPoint caller, Executor executor, Upstream upstream, Duration patience) {
+    Tunnel(EndPoint caller, Executor executor, Upstream upstream, Duration timeout) {
         super(caller, executor);
         this.inside = upstream.connection();
         this.firstOut = BufferUtil.copy(upstream.rest());
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /// Sets the listener for the end of the tunnel. Call it before the tunnel opens.
@@ -49,7 +49,7 @@ final class Tunnel extends AbstractConnection implements org.eclipse.jetty.io.Co
     @Override
     public void onOpen() {
         super.onOpen();
-        getEndPoint().setIdleTimeout(patience.toMillis());
+        getEndPoint().setIdleTimeout(timeout.toMillis());
         Thread.ofVirtual().name("preview-tunnel-in").start(() -> run(this::inward));
         Thread.ofVirtual().name("preview-tunnel-out").start(() -> run(this::outward));
     }

@@ -22,7 +22,7 @@ final class Upstream implements AutoCloseable {
 
     private final Connection connection;
     private final int port;
-    private final Duration patience;
+    private final Duration timeout;
     private final MetaData.Request request;
     private final ResponseParser reading;
     private final HttpGenerator generator = new HttpGenerator();
@@ -30,10 +30,10 @@ final class Upstream implements AutoCloseable {
     private ByteBuffer received = ByteBuffer.allocate(0);
     private volatile long lastSent = System.nanoTime();
 
-    Upstream(Connection connection, int port, Duration patience, MetaData.Request request) {
+    Upstream(Connection connection, int port, Duration timeout, MetaData.Request request) {
         this.connection = connection;
         this.port = port;
-        this.patience = patience;
+        this.timeout = timeout;
         this.request = request;
         this.reading = new ResponseParser(port, HttpMethod.HEAD.is(request.getMethod()));
     }
@@ -134,11 +134,11 @@ final class Upstream implements AutoCloseable {
         }
     }
 
-    /// Waits for input. Fails if the program neither sends nor reads a byte for `patience`.
+    /// Waits for input. Fails if the program neither sends nor reads a byte for `timeout`.
     private void awaitReadable() {
-        while (!connection.awaitReadable(patience)) {
-            if (System.nanoTime() - lastSent >= patience.toNanos()) {
-                throw new SandboxException(new Failure.AnswerTimedOut("port " + port, patience));
+        while (!connection.awaitReadable(timeout)) {
+            if (System.nanoTime() - lastSent >= timeout.toNanos()) {
+                throw new SandboxException(new Failure.AnswerTimedOut("port " + port, timeout));
             }
         }
     }

@@ -14,10 +14,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// All settings of the server.
+/// Catalogue of all settings of the server. Stateless.
 ///
-/// To add one: 1. declare it here and name it in [#ALL]; 2. read it in the record of its concern; 3. add its row to
-/// `docs/reference/configuration.md`, which a test compares with this list. An option must name the user who needs it.
+/// To add a setting:
+///
+/// 1. Declare it here and name it in [#ALL].
+/// 2. Read it in the record of its concern.
+/// 3. Add its row to `docs/reference/configuration.md`, which a test compares with this list.
+///
+/// Add a setting only if a known user needs it.
 public final class Catalogue {
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);

@@ -12,9 +12,9 @@ import java.util.Optional;
 
 /// Settings of the model gateway: providers, keys, timeout and prices. Immutable.
 ///
-/// @param patience how long a model may be silent
+/// @param timeout how long a model may be silent
 /// @param prices operator's price table, which takes precedence over the server's own
-public record ModelConfig(Provider anthropic, Provider openai, Duration patience, Optional<Path> prices) {
+public record ModelConfig(Provider anthropic, Provider openai, Duration timeout, Optional<Path> prices) {
     /// Model provider. Immutable.
     ///
     /// @param setting key of the setting for its URL

@@ -8,31 +8,31 @@ import java.time.Duration;
 ///
 /// @param metricsEvery interval of the usage events of a sandbox
 /// @param heartbeat maximum silence of the server on a WebSocket
-/// @param breath maximum silence of the server on an event stream
-/// @param introduction how long a client of a WebSocket has to authenticate
-public record WatchConfig(Duration metricsEvery, Duration heartbeat, Duration breath, Duration introduction) {
+/// @param keepAlive maximum silence of the server on an event stream
+/// @param authTimeout how long a client of a WebSocket has to authenticate
+public record WatchConfig(Duration metricsEvery, Duration heartbeat, Duration keepAlive, Duration authTimeout) {
     /// Default authentication timeout of a WebSocket.
-    public static final Duration INTRODUCTION = Duration.ofSeconds(5);
+    public static final Duration AUTH_TIMEOUT = Duration.ofSeconds(5);
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(30);
-    private static final Duration BREATH = Duration.ofSeconds(5);
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(5);
 
     static WatchConfig of(Settings settings) {
-        return new WatchConfig(settings.get(Catalogue.METRICS_EVERY), HEARTBEAT, BREATH, INTRODUCTION);
+        return new WatchConfig(settings.get(Catalogue.METRICS_EVERY), HEARTBEAT, KEEP_ALIVE, AUTH_TIMEOUT);
     }
 
     /// Returns a copy with another heartbeat interval for WebSockets.
     public WatchConfig withHeartbeat(Duration other) {
-        return new WatchConfig(metricsEvery, other, breath, introduction);
+        return new WatchConfig(metricsEvery, other, keepAlive, authTimeout);
     }
 
     /// Returns a copy with another keep-alive interval for event streams.
-    public WatchConfig withBreath(Duration other) {
-        return new WatchConfig(metricsEvery, heartbeat, other, introduction);
+    public WatchConfig withKeepAlive(Duration other) {
+        return new WatchConfig(metricsEvery, heartbeat, other, authTimeout);
     }
 
     /// Returns a copy with another authentication timeout.
-    public WatchConfig withIntroduction(Duration other) {
-        return new WatchConfig(metricsEvery, heartbeat, breath, other);
+    public WatchConfig withAuthTimeout(Duration other) {
+        return new WatchConfig(metricsEvery, heartbeat, keepAlive, other);
     }
 }

@@ -15,9 +15,9 @@ import java.util.Optional;
 /// Without `session_id`, the server starts a shell that runs `command`, or else `bash`. With `observe`, it attaches the
 /// client to the newest shell instead. `window` limits the output that the client has not acknowledged.
 record AuthMessage(
-        Optional<ShellId> session, Optional<TerminalSize> size, Command command, Hands hands, Optional<Long> window) {
+        Optional<ShellId> session, Optional<TerminalSize> size, Command command, Typing typing, Optional<Long> window) {
     /// Whether a client that may type wants to type.
-    enum Hands {
+    enum Typing {
         ON,
         OFF
     }
@@ -48,13 +48,13 @@ record AuthMessage(
         var size = size(fields);
         var command = fields.optionalString("command").map(Command::shell).orElseGet(() -> Command.of("bash"));
         var directory = fields.optionalString("cwd").orElse("");
-        var hands = fields.optionalFlag("observe").orElse(false) ? Hands.OFF : Hands.ON;
+        var typing = fields.optionalFlag("observe").orElse(false) ? Typing.OFF : Typing.ON;
         var window = fields.optionalInteger("window");
         if (window.filter(characters -> characters < 1).isPresent()) {
             throw new SandboxException(new Failure.InvalidRequest("window", "must be at least 1"));
         }
         fields.refuseOthers();
-        return new AuthMessage(session, size, command.withDirectory(directory), hands, window);
+        return new AuthMessage(session, size, command.withDirectory(directory), typing, window);
     }
 
     static Optional<TerminalSize> size(JsonFields fields) {

@@ -67,11 +67,11 @@ final class FeedSocket implements SocketSession {
         }
     }
 
-    private void send(LiveFeed.Heard heard) {
-        if (Feed.isAny(heard.missed())) {
-            socket.client().send(SocketMessages.message("missed", out -> Feed.write(out, heard.missed())));
+    private void send(LiveFeed.Heard batch) {
+        if (Feed.isAny(batch.missed())) {
+            socket.client().send(SocketMessages.message("missed", out -> Feed.write(out, batch.missed())));
         }
-        for (Event event : heard.events()) {
+        for (Event event : batch.events()) {
             socket.client().send(SocketMessages.message("event", out -> events.write(out, event)));
         }
     }

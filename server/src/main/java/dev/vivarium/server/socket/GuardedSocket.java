@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
 ///
 /// A [SocketSession] handles the messages of an authenticated client. The socket closes when the client loses its
 /// right. The socket reads the next message after it has handled the last one, so that TCP slows down a fast client.
-public final class GuardedSocket implements Session.Listener, Presence.Guest {
+public final class GuardedSocket implements Session.Listener, Presence.Client {
     private static final Logger LOG = LoggerFactory.getLogger(GuardedSocket.class);
 
     /// Number of refused messages after which the socket closes.
@@ -52,10 +52,10 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile Optional<Entry> entry = Optional.empty();
     private volatile Optional<SocketSession> session = Optional.empty();
-    private volatile Optional<RequestLimits.Places> places = Optional.empty();
+    private volatile Optional<RequestLimits.Slots> slots = Optional.empty();
     private volatile Instant since = Instant.EPOCH;
 
-    /// Right of the client: who it is, its credential, and the access that reports the loss.
+    /// Right of the client: its identity, its credential, and the access that reports the loss.
     private record Entry(Caller caller, Credential credential, Access access) {
         Principal principal() {
             return caller.principal().orElseThrow();
@@ -123,7 +123,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
 
     @Override
     public void onWebSocketText(String text) {
-        client.spoke();
+        client.messageReceived();
         // Handling may block, and the threads of the WebSocket container must not.
         Thread.ofVirtual().name("socket-in").start(() -> handle(text));
     }
@@ -143,7 +143,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
 
     @Override
     public void onWebSocketPong(ByteBuffer payload) {
-        client.heard();
+        client.received();
         client.demand();
     }
 
@@ -184,11 +184,11 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
             Credential shown = AuthMessage.credential(fields, handshake.session());
             Caller caller = admit(shown, handshake.scope());
             handshake.onAuthenticated().run();
-            places = caller.principal().map(sockets.admission().requests()::stream);
+            slots = caller.principal().map(sockets.admission().requests()::stream);
             SocketSession opened = opener.open(this, caller, fields);
             session = Optional.of(opened);
             since = audit.now();
-            client.trust();
+            client.authenticated();
             sockets.authenticated(this);
             hold(caller, shown, opened.needed());
             client.send(opened.greeting());
@@ -311,8 +311,8 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
     void close(CloseReason why) {
         if (closing.compareAndSet(false, true)) {
             leave();
-            client.hangUp(why);
-            sockets.cutSoon(client);
+            client.sendClose(why);
+            sockets.disconnectLater(client);
         }
     }
 
@@ -321,7 +321,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Guest {
         closing.set(true);
         sockets.remove(this);
         entry.ifPresent(at -> at.access().close());
-        places.ifPresent(RequestLimits.Places::close);
+        slots.ifPresent(RequestLimits.Slots::close);
         session.ifPresent(SocketSession::close);
     }
 }

@@ -5,14 +5,15 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 
-/// How much output a client is sent before it says that it has taken it. A browser reads whatever comes and would have
-/// to keep what its screen is too slow for; with a window it is the process that waits. Without one, TCP alone decides.
-/// Thread-safe.
+/// Flow-control window for output that the client has not acknowledged. Thread-safe.
+///
+/// A browser buffers all messages that its terminal has not drawn yet. With a window, the process waits instead.
+/// Without a window, only TCP limits the output.
 final class OutputWindow implements AutoCloseable {
     private final long limit;
 
     @GuardedBy("this")
-    private long unseen;
+    private long unacknowledged;
 
     @GuardedBy("this")
     private boolean closed;
@@ -21,11 +22,11 @@ final class OutputWindow implements AutoCloseable {
         this.limit = characters.orElse(Long.MAX_VALUE);
     }
 
-    /// Waits until the client has taken enough of what it was sent.
+    /// Counts the text as sent, and waits until the unacknowledged output is below the limit.
     synchronized void sent(String text) {
-        unseen += text.length();
+        unacknowledged += text.length();
         try {
-            while (unseen >= limit && !closed) {
+            while (unacknowledged >= limit && !closed) {
                 wait();
             }
         } catch (InterruptedException e) {
@@ -33,15 +34,15 @@ final class OutputWindow implements AutoCloseable {
         }
     }
 
-    synchronized void seen(long characters) {
+    synchronized void acknowledge(long characters) {
         if (characters < 0) {
             throw new SandboxException(new Failure.InvalidRequest("characters", "must not be negative"));
         }
-        unseen = Math.max(0, unseen - characters);
+        unacknowledged = Math.max(0, unacknowledged - characters);
         notifyAll();
     }
 
-    /// Nobody waits any more. Idempotent.
+    /// Releases the waiting thread. Idempotent.
     @Override
     public synchronized void close() {
         closed = true;

@@ -51,9 +51,9 @@ final class ShellSocket implements SocketSession {
         return (socket, caller, first) -> {
             AuthMessage auth = AuthMessage.read(first);
             Sandbox sandbox = caller.sandbox().orElseThrow();
-            callers.requireAwake(sandbox);
+            callers.requireResumed(sandbox);
             boolean types =
-                    auth.hands() == AuthMessage.Hands.ON && caller.scopes().allows(Scope.SHELL);
+                    auth.typing() == AuthMessage.Typing.ON && caller.scopes().allows(Scope.SHELL);
             Role role = types ? Role.TYPIST : Role.WATCHER;
             var user = caller.principal().orElseThrow().name();
             try (var undo = new Undo()) {
@@ -106,7 +106,7 @@ final class ShellSocket implements SocketSession {
         switch (type) {
             case "stdin" -> type(sender, fields.string("data"));
             case "resize" -> resize(fields);
-            case "seen" -> window.seen(fields.integer("characters"));
+            case "seen" -> window.acknowledge(fields.integer("characters"));
             case "signal" -> signal(sender, fields.string("name"));
             default ->
                 throw new SandboxException(
@@ -116,7 +116,7 @@ final class ShellSocket implements SocketSession {
 
     private void type(Caller sender, String data) {
         viewer.requireTypist();
-        callers.requireAwake(sender.sandbox().orElseThrow());
+        callers.requireResumed(sender.sandbox().orElseThrow());
         viewer.type(data);
         typing.add(data);
     }

@@ -35,7 +35,7 @@ public final class ShellsHandler {
             field("role", JsonType.constants(Participant.Role.class), Participant::role),
             field("since", TIME, Participant::since));
 
-    /// Everybody in a shell.
+    /// The participants of a shell.
     static final ObjectType<List<Participant>> PEOPLE =
             object("", field("people", JsonType.list(PARTICIPANT), Function.identity()));
 
@@ -110,7 +110,7 @@ public final class ShellsHandler {
     public void open(Exchange exchange) throws IOException {
         var request = exchange.json(NEW_SHELL);
         var sandbox = exchange.sandbox();
-        callers.requireAwake(sandbox);
+        callers.requireResumed(sandbox);
         var shell = sandbox.shell(request.command(), request.size());
         exchange.answer(201, SHELL, shell);
     }
@@ -119,7 +119,7 @@ public final class ShellsHandler {
     /// exit.
     public void end(Exchange exchange) throws IOException {
         var shell = exchange.sandbox().shells().require(AuthMessage.session(exchange.path("session_id")));
-        callers.requireAwake(exchange.sandbox());
+        callers.requireResumed(exchange.sandbox());
         shell.kill();
         exchange.answer(204);
     }

@@ -23,10 +23,10 @@ final class SocketClient {
     private final long openedAt = System.nanoTime();
     private volatile Optional<Session> session = Optional.empty();
     private final Callback.Completable closeWritten = new Callback.Completable();
-    private volatile long heardAt = openedAt;
-    private volatile boolean spoken;
+    private volatile long receivedAt = openedAt;
+    private volatile boolean hasReceivedMessage;
 
-    /// Limits messages to a small size until [#trust].
+    /// Limits messages to a small size until [#authenticated].
     void opened(Session open) {
         open.setMaxTextMessageSize(MAX_FIRST_MESSAGE);
         open.setMaxBinaryMessageSize(MAX_FIRST_MESSAGE);
@@ -34,23 +34,23 @@ final class SocketClient {
     }
 
     /// Allows larger messages after the authentication.
-    void trust() {
+    void authenticated() {
         session.ifPresent(open -> open.setMaxTextMessageSize(MAX_MESSAGE));
     }
 
-    void heard() {
-        heardAt = System.nanoTime();
+    void received() {
+        receivedAt = System.nanoTime();
     }
 
     /// Records that the client sent a message.
-    void spoke() {
-        heard();
-        spoken = true;
+    void messageReceived() {
+        received();
+        hasReceivedMessage = true;
     }
 
     /// Reports whether the client has sent no message yet.
     boolean isSilent() {
-        return !spoken;
+        return !hasReceivedMessage;
     }
 
     /// Returns the `nanoTime` of the connection.
@@ -59,8 +59,8 @@ final class SocketClient {
     }
 
     /// Returns the `nanoTime` of the last message or pong.
-    long heardAt() {
-        return heardAt;
+    long receivedAt() {
+        return receivedAt;
     }
 
     /// Requests the next message.
@@ -89,7 +89,7 @@ final class SocketClient {
     }
 
     /// Sends a close with the reason. Does not wait for the answer.
-    void hangUp(CloseReason why) {
+    void sendClose(CloseReason why) {
         session.ifPresentOrElse(
                 open -> open.close(why.code(), why.reason(), closeWritten), () -> closeWritten.complete(null));
     }
@@ -106,7 +106,7 @@ final class SocketClient {
     }
 
     /// Disconnects without a close handshake. Idempotent.
-    void cut() {
+    void disconnect() {
         session.ifPresent(Session::disconnect);
     }
 }

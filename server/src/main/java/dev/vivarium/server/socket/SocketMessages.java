@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
-/// What the server says on a shell's socket: one JSON object a message, told apart by `type`. Stateless.
+/// Messages from the server to the client of a shell socket: JSON objects with a `type`. Stateless.
 final class SocketMessages {
     private SocketMessages() {}
 
@@ -64,7 +64,7 @@ final class SocketMessages {
         return message("presence", out -> ShellsHandler.PEOPLE.writeFields(out, people));
     }
 
-    /// What a viewer heard, as a message; nothing is said about having left.
+    /// Returns the message for an event of a shell. [ShellEvent.Left] has no message.
     static String of(ShellEvent event) {
         return switch (event) {
             case ShellEvent.Output(String text) -> stdout(text);

@@ -13,28 +13,28 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// All open sockets. Closes those whose clients do not authenticate or do not answer. Thread-safe.
+/// Registry of all open sockets. It closes sockets whose clients do not authenticate or do not respond. Thread-safe.
 public final class Sockets implements AutoCloseable {
     /// Interval of the periodic work of sockets.
     private static final Duration CHECK = Duration.ofMillis(400);
 
     /// Limit of open sockets. More are probably a client in a loop.
-    private static final int MOST = 10_000;
+    private static final int MAX_SOCKETS = 10_000;
 
     /// Limit of sockets whose clients have not authenticated yet.
-    private static final int MOST_UNAUTHENTICATED = 1_000;
+    private static final int MAX_UNAUTHENTICATED = 1_000;
 
     private static final Duration PING = Duration.ofSeconds(20);
     private static final Duration SILENCE = Duration.ofSeconds(50);
 
     /// Time limit for the client's answer to a close.
-    private static final Duration FAREWELL = Duration.ofSeconds(1);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
     private final Admission admission;
     private final Audit audit;
     private final InstantSource clock;
     private final Duration heartbeat;
-    private final Duration introduction;
+    private final Duration authTimeout;
     private final Presence presence = new Presence();
     private final Set<GuardedSocket> open = ConcurrentHashMap.newKeySet();
     private final Set<GuardedSocket> unauthenticated = ConcurrentHashMap.newKeySet();
@@ -46,7 +46,7 @@ public final class Sockets implements AutoCloseable {
         this.audit = audit;
         this.clock = clock;
         this.heartbeat = config.heartbeat();
-        this.introduction = config.introduction();
+        this.authTimeout = config.authTimeout();
         this.jobs =
                 scheduler.jobs().every(CHECK, "socket check", this::check).every(PING, "ping of sockets", this::ping);
     }
@@ -77,7 +77,7 @@ public final class Sockets implements AutoCloseable {
         if (closed) {
             return Optional.of(CloseReason.stopping());
         }
-        return open.size() > MOST || unauthenticated.size() > MOST_UNAUTHENTICATED
+        return open.size() > MAX_SOCKETS || unauthenticated.size() > MAX_UNAUTHENTICATED
                 ? Optional.of(CloseReason.tooMany())
                 : Optional.empty();
     }
@@ -94,8 +94,8 @@ public final class Sockets implements AutoCloseable {
     }
 
     /// Disconnects a client that does not answer the close.
-    void cutSoon(SocketClient client) {
-        jobs.once(FAREWELL, "disconnect", client::cut);
+    void disconnectLater(SocketClient client) {
+        jobs.once(CLOSE_TIMEOUT, "disconnect", client::disconnect);
     }
 
     private void check() {
@@ -103,8 +103,8 @@ public final class Sockets implements AutoCloseable {
         for (GuardedSocket socket : open) {
             if (socket.isAuthenticated()) {
                 socket.tick();
-            } else if (socket.client().isSilent() && now - socket.client().openedAt() > introduction.toNanos()) {
-                String silence = "nothing was said within " + introduction.toSeconds() + " s";
+            } else if (socket.client().isSilent() && now - socket.client().openedAt() > authTimeout.toNanos()) {
+                String silence = "nothing was said within " + authTimeout.toSeconds() + " s";
                 socket.close(CloseReason.of(new Failure.NotAuthenticated(silence)));
             }
         }
@@ -113,7 +113,7 @@ public final class Sockets implements AutoCloseable {
     private void ping() {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
-            if (now - socket.client().heardAt() > SILENCE.toNanos()) {
+            if (now - socket.client().receivedAt() > SILENCE.toNanos()) {
                 socket.close(new CloseReason(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
             } else if (socket.isAuthenticated()) {
                 socket.client().ping();
@@ -127,7 +127,7 @@ public final class Sockets implements AutoCloseable {
         closed = true;
         List<GuardedSocket> last = List.copyOf(open);
         last.forEach(socket -> socket.close(CloseReason.stopping()));
-        long deadline = System.nanoTime() + FAREWELL.toNanos();
+        long deadline = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
         last.forEach(socket -> socket.client().awaitClose(Duration.ofNanos(deadline - System.nanoTime())));
         jobs.close();
     }

@@ -87,14 +87,14 @@ public final class SocketsHandler {
         upgrade(exchange, Optional.empty(), ShellSocket.opener(telemetry, callers));
     }
 
-    /// `GET /ws/sandboxes/{sandbox_id}`. A client may also show its key or token in a header or in the query.
+    /// `GET /ws/sandboxes/{sandbox_id}`. A client may also send its key or token in a header or in the query.
     public void events(Exchange exchange) {
         var start = new EventSocket.Start(afterSeq(exchange), FeedFilter.of(exchange));
         var opener = EventSocket.opener(sockets.heartbeat(), log, operations, start);
         upgrade(exchange, firstMessage(exchange), opener);
     }
 
-    /// `GET /api/v1/ws/events`. A client may also show its key or token in a header or in the query.
+    /// `GET /api/v1/ws/events`. A client may also send its key or token in a header or in the query.
     public void feed(Exchange exchange) {
         var opener = FeedSocket.opener(sockets.heartbeat(), feed, FeedFilter.of(exchange));
         upgrade(exchange, firstMessage(exchange), opener);
@@ -105,7 +105,7 @@ public final class SocketsHandler {
         exchange.upgrade(() -> new GuardedSocket(sockets, handshake, firstMessage, opener));
     }
 
-    /// Returns the first message for a client that shows its key or token in the upgrade request.
+    /// Returns the first message for a client that sends its key or token in the upgrade request.
     private static Optional<String> firstMessage(Exchange exchange) {
         return exchange.credential()
                 .or(() -> exchange.optionalQuery("token"))

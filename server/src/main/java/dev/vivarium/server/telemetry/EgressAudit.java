@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /// A limit per sandbox and minute prevents one sandbox from displacing all other audit entries. The next entry states
 /// how many connections were omitted.
 public final class EgressAudit {
-    private static final int A_MINUTE = 300;
+    private static final int MAX_PER_MINUTE = 300;
     private static final int SECONDS = 60;
 
     private final Audit audit;
@@ -27,14 +27,15 @@ public final class EgressAudit {
         this.clock = clock;
     }
 
-    /// Counts of one minute. `told` is recorded, `untold` is omitted, and `owed` is the omitted count of the
-    /// earlier minute.
-    private record Minute(long number, int told, int untold, int owed) {
+    /// Counts of one minute. `owed` is the number of omitted connections of the earlier minute.
+    private record Minute(long number, int recorded, int omitted, int owed) {
         Minute next(long now) {
             if (number != now) {
-                return new Minute(now, 1, 0, untold);
+                return new Minute(now, 1, 0, omitted);
             }
-            return told < A_MINUTE ? new Minute(number, told + 1, 0, 0) : new Minute(number, told, untold + 1, 0);
+            return recorded < MAX_PER_MINUTE
+                    ? new Minute(number, recorded + 1, 0, 0)
+                    : new Minute(number, recorded, omitted + 1, 0);
         }
     }
 
@@ -42,7 +43,7 @@ public final class EgressAudit {
         Instant now = clock.instant();
         long minute = now.getEpochSecond() / SECONDS;
         Minute present = minutes.merge(sandbox.id(), new Minute(minute, 1, 0, 0), (known, _) -> known.next(minute));
-        if (present.untold() == 0) {
+        if (present.omitted() == 0) {
             audit.record(
                     AuditEntry.of(now, AuditEntry.Kind.EGRESS, egressRecord.status(), "egress " + egressRecord.method())
                             .on(sandbox.id(), sandbox.thread())

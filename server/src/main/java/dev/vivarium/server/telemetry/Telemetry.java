@@ -24,7 +24,7 @@ public final class Telemetry implements SandboxListener {
     private final EgressAudit egressRecords;
 
     /// Last start failure of the pool; empty after a successful start.
-    private volatile Optional<String> poolTrouble = Optional.empty();
+    private volatile Optional<String> poolFailure = Optional.empty();
 
     public Telemetry(Metrics metrics, EgressAudit egressRecords) {
         this.metrics = metrics;
@@ -33,7 +33,7 @@ public final class Telemetry implements SandboxListener {
 
     @Override
     public void created(SandboxInfo session, Origin origin, Duration took) {
-        poolTrouble = Optional.empty();
+        poolFailure = Optional.empty();
         metrics.meters().sessionCreated(origin, took);
         log(LogEvent.of("session_created", session).took(took).with("origin", origin == Origin.WARM ? "warm" : "cold"));
     }
@@ -87,7 +87,7 @@ public final class Telemetry implements SandboxListener {
 
     @Override
     public void poolStartFailed(Failure failure) {
-        poolTrouble = Optional.of(failure.sentence());
+        poolFailure = Optional.of(failure.sentence());
         LOG.warning(() -> "a sandbox for the pool did not start: " + failure.sentence());
     }
 
@@ -97,8 +97,8 @@ public final class Telemetry implements SandboxListener {
     }
 
     /// Returns the reason why sandboxes cannot start at present, if there is one.
-    public Optional<String> poolTrouble() {
-        return poolTrouble;
+    public Optional<String> poolFailure() {
+        return poolFailure;
     }
 
     public void commandEnded(SandboxInfo session, String script, Exit exit) {

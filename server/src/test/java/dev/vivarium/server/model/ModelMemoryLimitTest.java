@@ -21,31 +21,32 @@ class ModelMemoryLimitTest {
 
     @Test
     void sandboxIsLimitedToTwoLargestRequests() throws Exception {
-        try (var _ = limit.take(SANDBOXES.get(0), LARGEST);
-                var _ = limit.take(SANDBOXES.get(0), LARGEST)) {
-            assertThatThrownBy(() -> limit.take(SANDBOXES.get(0), 1)).hasMessageContaining("this sandbox has too many");
-            limit.take(SANDBOXES.get(1), LARGEST).close();
+        try (var _ = limit.allocate(SANDBOXES.get(0), LARGEST);
+                var _ = limit.allocate(SANDBOXES.get(0), LARGEST)) {
+            assertThatThrownBy(() -> limit.allocate(SANDBOXES.get(0), 1))
+                    .hasMessageContaining("this sandbox has too many");
+            limit.allocate(SANDBOXES.get(1), LARGEST).close();
         }
-        limit.take(SANDBOXES.get(0), LARGEST).close();
+        limit.allocate(SANDBOXES.get(0), LARGEST).close();
     }
 
     @Test
     void totalIsLimitedAndARejectedRequestTakesNothing() throws Exception {
-        var taken = new ArrayList<ModelMemoryLimit.Place>();
+        var taken = new ArrayList<ModelMemoryLimit.Reservation>();
         for (SandboxId sandbox : SANDBOXES.subList(0, 4)) {
-            taken.add(limit.take(sandbox, LARGEST));
-            taken.add(limit.take(sandbox, LARGEST));
+            taken.add(limit.allocate(sandbox, LARGEST));
+            taken.add(limit.allocate(sandbox, LARGEST));
         }
         for (int i = 0; i < 3; i++) {
-            assertThatThrownBy(() -> limit.take(SANDBOXES.get(4), LARGEST))
+            assertThatThrownBy(() -> limit.allocate(SANDBOXES.get(4), LARGEST))
                     .isInstanceOfSatisfying(
                             ModelError.class, e -> assertThat(e.kind()).isEqualTo(ModelError.Kind.FULL));
         }
-        taken.forEach(ModelMemoryLimit.Place::close);
+        taken.forEach(ModelMemoryLimit.Reservation::close);
 
         for (int i = 0; i < 2; i++) {
-            taken.set(i, limit.take(SANDBOXES.get(4), LARGEST));
+            taken.set(i, limit.allocate(SANDBOXES.get(4), LARGEST));
         }
-        taken.subList(0, 2).forEach(ModelMemoryLimit.Place::close);
+        taken.subList(0, 2).forEach(ModelMemoryLimit.Reservation::close);
     }
 }

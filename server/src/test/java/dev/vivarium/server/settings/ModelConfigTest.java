@@ -26,7 +26,7 @@ class ModelConfigTest {
         assertThat(config.openai().url()).hasToString("https://api.openai.com");
         assertThat(config.anthropic().isVendor()).isTrue();
         assertThat(config.anthropic().key()).isEmpty();
-        assertThat(config.patience()).isEqualTo(Duration.ofMinutes(10));
+        assertThat(config.timeout()).isEqualTo(Duration.ofMinutes(10));
     }
 
     @Test
