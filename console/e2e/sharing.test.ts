@@ -38,7 +38,7 @@ test('an observer sees the timeline, cannot write, and loses access immediately'
   await guest.open('')
   await guest.page.getByRole('link', { name: 'Show it to a guest' }).click()
   await guest.page.getByText('I wait for nobody.').waitFor()
-  await guest.page.getByText('You may watch here.').waitFor()
+  await guest.page.getByText('You have read access.').waitFor()
   expect(await guest.page.getByLabel('Message to the agent').count()).toBe(0)
   await expect.poll(() => guest.page.getByRole('button', { name: 'Pause' }).count()).toBe(0)
   await expect(guest.api.post(`/api/v1/sandboxes/${id}/messages`, { content: 'Let me' })).rejects.toThrow('403')
