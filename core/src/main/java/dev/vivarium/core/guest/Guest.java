@@ -104,7 +104,7 @@ public final class Guest implements AutoCloseable {
 
     /// Takes over a kept process of an earlier connection, once. Its channel begins with what the guest remembers.
     public Channel attach(SurvivingProcess survivor, RequestSubject subject) {
-        GuestObserver keeper = connection.keeper();
+        GuestObserver keeper = keeper();
         keeper.began(survivor.service());
         var channel = new Channel(
                 connection, survivor.channel(), survivor.service(), subject, keeper, connection.reservation());
@@ -190,7 +190,7 @@ public final class Guest implements AutoCloseable {
     }
 
     private Channel add(Service service, RequestSubject subject) {
-        GuestObserver keeper = counting == Counting.EACH_CHANNEL ? connection.keeper() : GuestObserver.NONE;
+        GuestObserver keeper = keeper();
         keeper.began(service);
         var memory = connection.reservation();
         try {
@@ -205,6 +205,10 @@ public final class Guest implements AutoCloseable {
             keeper.ended(service);
             throw e;
         }
+    }
+
+    private GuestObserver keeper() {
+        return counting == Counting.EACH_CHANNEL ? connection.keeper() : GuestObserver.NONE;
     }
 
     /// Asks something that has no streams, and reads the answer.

@@ -204,8 +204,8 @@ public final class Runs {
             try {
                 call.accept(listener);
             } catch (RuntimeException e) {
-                failure.ifPresent(e::addSuppressed);
-                failure = Optional.of(e);
+                failure.ifPresent(first -> first.addSuppressed(e));
+                failure = failure.or(() -> Optional.of(e));
             }
         }
         failure.ifPresent(e -> {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -297,6 +298,33 @@ final class HostileGuestTest {
 
     @Test
     void channelNumbersOfSurvivorsAreNotReused() throws IOException {
+        Guest guest = greetedWithSurvivor();
+        assertThat(guest.survivors()).extracting(SurvivingProcess::pid).containsExactly(77);
+        open(guest);
+        assertThat(fake.receive().channel()).isEqualTo(2);
+        guest.detach(guest.survivors().getFirst());
+        assertThat(fake.receive())
+                .extracting(FakeGuest.Frame::channel, FakeGuest.Frame::kind)
+                .containsExactly(1, (int) Kind.DETACH.code);
+    }
+
+    @Test
+    void attachThroughAnUnnoticedGuestIsNoActivity() throws IOException {
+        Guest guest = greetedWithSurvivor();
+        var opened = new ArrayList<Service>();
+        guest.keptBy(new GuestObserver() {
+            @Override
+            public void began(Service service) {
+                opened.add(service);
+            }
+        });
+        SurvivingProcess survivor = guest.survivors().getFirst();
+        var _ = guest.unnoticed().attach(survivor, new RequestSubject.Machine());
+        assertThat(fake.receive().kind()).isEqualTo(Kind.ATTACH.code);
+        assertThat(opened).isEmpty();
+    }
+
+    private Guest greetedWithSurvivor() throws IOException {
         fake.send(FakeGuest.helloFields(FakeGuest.SECRET)
                 .u32(1)
                 .u32(1)
@@ -306,13 +334,7 @@ final class HostileGuestTest {
                 .frame(0, Kind.HELLO));
         Guest guest = fake.greet(loop);
         fake.receive();
-        assertThat(guest.survivors()).extracting(SurvivingProcess::pid).containsExactly(77);
-        open(guest);
-        assertThat(fake.receive().channel()).isEqualTo(2);
-        guest.detach(guest.survivors().getFirst());
-        assertThat(fake.receive())
-                .extracting(FakeGuest.Frame::channel, FakeGuest.Frame::kind)
-                .containsExactly(1, (int) Kind.DETACH.code);
+        return guest;
     }
 
     @Test

@@ -177,6 +177,18 @@ abstract class RunsContract {
     }
 
     @Test
+    void firstExceptionOfAListenerSuppressesLaterOnes() {
+        runs = new Runs(db, outbox, clock, List.of(throwing("first"), throwing("second"), throwing("third")));
+        Run run = started(begin(Optional.empty()));
+
+        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty()))
+                .hasMessage("first")
+                .satisfies(e -> assertThat(e.getSuppressed())
+                        .extracting(Throwable::getMessage)
+                        .containsExactly("second", "third"));
+    }
+
+    @Test
     void reportBeyondTheBudgetStoresAnAbort() {
         Run run = started(begin(Optional.of("1")));
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("0.5")));
@@ -382,6 +394,12 @@ abstract class RunsContract {
 
     private static NewReview question() {
         return new NewReview("reason", "description", "{\"options\":[\"a\",\"b\"]}", List.of("a", "b"), true);
+    }
+
+    private static RunListener throwing(String message) {
+        return _ -> {
+            throw new IllegalStateException(message);
+        };
     }
 
     private static RunListener onOverspent(Consumer<Run> action) {

@@ -28,12 +28,13 @@ final class Paths {
         }
         var bytes = ByteBuffer.allocate(text.length() * 3);
         for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
+            int c = text.codePointAt(i);
             if (c == '%') {
                 bytes.put((byte) hex(field, text, i + 1));
                 i += 2;
             } else {
-                bytes.put(String.valueOf(c).getBytes(StandardCharsets.UTF_8));
+                bytes.put(Character.toString(c).getBytes(StandardCharsets.UTF_8));
+                i += Character.charCount(c) - 1;
             }
         }
         try {

@@ -23,6 +23,11 @@ class RouterTest {
     }
 
     @Test
+    void unencodedCharacterOutsideTheBmpIsKept() {
+        assertThat(parameters("/files/\uD83D\uDE00%20b")).isEqualTo(Map.of("name", "\uD83D\uDE00 b"));
+    }
+
+    @Test
     void lastParameterTakesTheRestOfThePath() {
         var match = router.find("GET", "/boxes/b/files/a%20b/c%2Fd//e%252F").orElseThrow();
 
