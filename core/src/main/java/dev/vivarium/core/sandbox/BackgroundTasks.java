@@ -31,7 +31,7 @@ final class BackgroundTasks implements AutoCloseable {
                 } catch (RuntimeException e) {
                     LOG.warn("{} failed: {}", name, e.getMessage(), e);
                 } catch (Error e) {
-                    // The executor would drop it.
+                    // The executor discards the error.
                     VitalThread.report(e);
                 }
             });
@@ -54,7 +54,7 @@ final class BackgroundTasks implements AutoCloseable {
         }
     }
 
-    /// Waits for the running work, and interrupts it after a timeout.
+    /// Waits for the running tasks, and interrupts them after a timeout.
     @Override
     public void close() {
         workers.shutdown();

@@ -24,10 +24,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// Makes a sandbox for a thread: from the pool if it has a machine, else by a cold start, else not at all. Thread-safe.
+/// Creation of a sandbox for a thread: with a machine of the pool, or by a cold start. Thread-safe.
 ///
-/// Cold starts go a few at a time, in the order in which they were asked for: more at once would make all of them
-/// slower.
+/// The number of concurrent cold starts is limited, because more at once make all of them slower. Requests are served
+/// in order.
 final class Creation {
     private static final int COLD_STARTS = 4;
     private static final Duration QUEUE = Duration.ofSeconds(30);
@@ -59,7 +59,7 @@ final class Creation {
         this.pool = pool;
     }
 
-    /// Makes a sandbox and assigns it to its thread.
+    /// Creates a sandbox and assigns it to its thread.
     Sandbox create(CreateRequest order) {
         long began = engine.timeSource.nanos();
         long diskBytes = limits(order.request()).diskBytes();
@@ -71,7 +71,7 @@ final class Creation {
             capacity.leave(diskBytes);
             throw e;
         }
-        // From here on the sandbox can be found, and whoever ends it gives its place back.
+        // From here on, other threads can find the sandbox, and its end releases its place.
         Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(order);
         SandboxListener.Origin origin = warm.isPresent() ? SandboxListener.Origin.WARM : SandboxListener.Origin.COLD;
         Duration took = Duration.ofNanos(engine.timeSource.nanos() - began);
@@ -91,11 +91,11 @@ final class Creation {
         return entry;
     }
 
-    /// A machine of the pool that has an owner.
+    /// Machine of the pool with an owner.
     private record Prepared(SandboxRow row, Launched launched) {}
 
-    /// A machine of the pool, or nothing and the right to make a cold start. Who waited for that right may find
-    /// that the pool has a machine by then.
+    /// Takes a machine of the pool, or returns an empty value and the permit for a cold start. After the wait for a
+    /// permit, the pool may have a machine.
     private Optional<Prepared> prepare(CreateRequest order, Capacity.Entry entry) {
         Optional<Prepared> warm = fromPool(order);
         if (warm.isPresent()) {
@@ -131,15 +131,15 @@ final class Creation {
         return Optional.empty(); // A machine of the pool has its disk and its root already.
     }
 
-    /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that, or a moment
-    /// before; then the next one may do.
+    /// Gives a machine of the pool its owner, limits and environment. Returns an empty value if the machine died; the
+    /// caller then tries the next machine.
     private Optional<Prepared> personalise(Pool.Warm warm, NewSandbox request) {
         SandboxRow row = row(request, Phase.RUNNING, Optional.of(warm.row()));
         Launched launched = warm.launched();
         try (var undo = new Undo()) {
             undo.add("discard " + row.id(), () -> pool.discard(warm));
             try (Guest.Setup setup = launch.startSetup(launched, row.limits())) {
-                // The guest replies while the row is being written.
+                // The guest replies while the row is written.
                 if (!handOut(row, warm, undo)) {
                     return Optional.empty();
                 }
@@ -159,8 +159,8 @@ final class Creation {
         }
     }
 
-    /// Reports whether the machine was still in the pool. A stranger to the thread is refused here, and the machine
-    /// waits on for somebody else.
+    /// Assigns the machine to its owner. Returns false if it is no longer in the pool. If the thread belongs to another
+    /// user, the call fails and the machine stays in the pool.
     private boolean handOut(SandboxRow row, Pool.Warm warm, Undo undo) {
         try {
             boolean isTheirs = engine.rows.handOut(row);
@@ -206,8 +206,8 @@ final class Creation {
         }
     }
 
-    /// Starts a machine while its row is being written. If the server dies in between, a machine without a row is
-    /// still marked as unused and is removed, and a row without a machine is recovered from an empty disk.
+    /// Starts a machine while its row is written. If the server dies in between, a machine without a row is still
+    /// marked as unused and is removed, and a row without a machine is recovered from an empty disk.
     private Launched launchWhileWriting(Sandbox sandbox, CreateRequest order) {
         SandboxRow row = sandbox.row();
         var written = new FutureTask<>(() -> engine.rows.insert(row), row);
@@ -238,7 +238,7 @@ final class Creation {
         }
     }
 
-    /// Lets a sandbox run and be found by its thread. Throws if it was ended before it began.
+    /// Sets a sandbox to `Running` and makes it available to its thread. Throws if the sandbox has ended.
     private void run(Sandbox sandbox, Launched launched) {
         Machine machine = launched.machine();
         Guest guest = launched.guest();
@@ -258,7 +258,7 @@ final class Creation {
         ownership.labelLater(sandbox);
     }
 
-    /// The store refuses a stranger to the thread in any case; here, before anything was started for nothing.
+    /// Rejects another user before a machine is started. The store also rejects the request.
     private void requireOwner(NewSandbox request) {
         Optional<UserId> owner = engine.rows.ownerOf(request.thread());
         if (owner.isPresent() && !owner.get().equals(request.user())) {
@@ -277,7 +277,7 @@ final class Creation {
         }
     }
 
-    /// When the first of the present sandboxes may have ended.
+    /// Time until the first of the present sandboxes can end.
     private Duration retryAfter() {
         Duration first = LONGEST_RETRY;
         for (Sandbox sandbox : engine.registry.all()) {

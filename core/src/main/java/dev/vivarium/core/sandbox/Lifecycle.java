@@ -11,16 +11,17 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// The state of one sandbox and the right to change it. Thread-safe.
+/// State of one sandbox, and the exclusive right to change it. Thread-safe.
 ///
-/// The lock is held only to decide. Whoever may make a step holds a [Move] instead, writes the store and does the slow
-/// work with no lock held, and then says [Move#to]; others who want to make a step wait for that, readers never do.
+/// The lock is held only to decide. A thread that makes a transition holds a [Move]. It writes the store and does slow
+/// work without the lock, and then calls [Move#to]. Other threads that want a transition wait for it; readers never
+/// wait.
 final class Lifecycle {
     private final Consumer<Transition> listener;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /// Who has the right to make the next step, if anybody has.
+    /// Current move, if any.
     @GuardedBy("lock")
     private @Nullable Move moving;
 
@@ -35,14 +36,14 @@ final class Lifecycle {
         return state;
     }
 
-    /// What becomes of a move that takes too long.
+    /// Treatment of a move that exceeds the timeout.
     private enum Haste {
         OVERTAKES,
         GIVES_UP
     }
 
-    /// Takes the right to make `step`, if the sandbox is where it begins once moves under way have ended. Pausing
-    /// and resuming can wait for the next time: they overtake nobody.
+    /// Begins the transition `step`, if the sandbox is in its start state after the current moves. Does not overtake
+    /// another move, because a pause or resume can be repeated.
     Optional<Move> tryBegin(Transition step, Duration patience) {
         boolean canWait = step == Transition.PAUSE || step == Transition.RESUME;
         return tryBegin(
@@ -51,13 +52,13 @@ final class Lifecycle {
                 canWait ? Haste.GIVES_UP : Haste.OVERTAKES);
     }
 
-    /// Takes the right to end as `end` says, from wherever the sandbox is. Nothing when it has ended.
+    /// Begins the transition to `end` from any state. Returns an empty value if the sandbox has ended.
     Optional<Move> tryEnd(Kind end, Duration patience) {
         return tryBegin(kind -> Transition.between(kind, end), patience, Haste.OVERTAKES);
     }
 
-    /// A move under way that takes longer than `patience` is overtaken, and counts no more however it ends: a
-    /// sandbox that hangs in a step must still be able to end.
+    /// Begins a transition. A current move that exceeds the timeout is overtaken and has no effect, so that a sandbox
+    /// that hangs in a transition can still end.
     private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration patience, Haste haste) {
         lock.lock();
         try {
@@ -77,8 +78,7 @@ final class Lifecycle {
         }
     }
 
-    /// Waits until the state is one that `wanted` accepts, or for as long as `patience` allows; returns the state
-    /// then.
+    /// Waits until `wanted` accepts the state, or until the timeout. Returns the last state.
     State await(Predicate<State> wanted, Duration patience) {
         State now = state;
         if (wanted.test(now)) {
@@ -95,7 +95,7 @@ final class Lifecycle {
         }
     }
 
-    /// Returns how long is left to wait: nothing for an interrupted worker, which should leave.
+    /// Returns the remaining time; 0 after an interrupt.
     @GuardedBy("lock")
     private long awaitLocked(long nanos) {
         try {
@@ -106,8 +106,8 @@ final class Lifecycle {
         }
     }
 
-    /// The right to make one step. Closing it without [#to] leaves the sandbox where it was. Confined to the worker
-    /// that began it.
+    /// Exclusive right to make one transition. Closing it without [#to] leaves the state unchanged. Confined to the
+    /// thread that began it.
     final class Move implements AutoCloseable {
         private final Transition transition;
         private final State before;
@@ -122,7 +122,7 @@ final class Lifecycle {
             return before;
         }
 
-        /// Makes the step. Reports whether it counted: not if somebody lost patience with it and overtook.
+        /// Makes the transition. Returns false if another move has overtaken this move.
         boolean to(State next) {
             boolean made;
             lock.lock();

@@ -6,13 +6,15 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Periodic ping of every guest. A program that wins a race against the start of a command can stop the guest of its
-/// sandbox, and every caller of that guest would wait without end. The probe closes the stream of a guest that does not
-/// reply, and the server then handles the loss like any other. Thread-safe.
+/// Periodic ping of every guest. Thread-safe.
+///
+/// A program that wins a race against the start of a command can stop the guest of its sandbox, and every caller of
+/// that guest would wait for ever. The probe closes the stream of a guest that does not reply, and the server handles
+/// the disconnect like any other.
 final class LivenessProbe {
     static final Duration EVERY = Duration.ofSeconds(20);
 
-    /// Generous: a guest shares the processor time of the sandbox it serves.
+    /// Long, because a guest shares the processor time of its sandbox.
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Registry registry;

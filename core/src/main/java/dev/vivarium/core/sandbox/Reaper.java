@@ -6,10 +6,10 @@ import dev.vivarium.model.SandboxId;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Ends sandboxes whose lifetime or idle time is over. Thread-safe.
+/// Periodic task that ends sandboxes whose lifetime or idle timeout is over. Thread-safe.
 ///
-/// The reaper checks every lease on each run: a thousand leases cost microseconds, and an extended, shortened or
-/// restored lease needs no special case. It asks the guest for running processes only if a lease is idle.
+/// The reaper checks every lease on each run: a thousand leases cost microseconds, and a changed lease needs no special
+/// case. It asks the guest for running processes only if a lease is idle.
 final class Reaper {
     private final Registry registry;
     private final BackgroundTasks tasks;
@@ -40,7 +40,7 @@ final class Reaper {
         return sandbox.lease().isOver() || sandbox.lease().isIdleTooLong();
     }
 
-    /// Ends a sandbox that is due, unless something turns out to run inside.
+    /// Ends a sandbox whose lease is over, unless a process runs inside.
     void reapIfIdle(Sandbox sandbox) {
         if (sandbox.lease().isOver()) {
             ending.end(

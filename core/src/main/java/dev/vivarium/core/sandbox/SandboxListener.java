@@ -13,7 +13,7 @@ import java.time.Duration;
 /// The engine calls its listeners outside locks, one after the other in the order of registration. If a listener
 /// throws, the engine logs the exception and calls the next one. Except for [#ending], a listener must return quickly.
 ///
-/// A sandbox that ends on purpose gives `ending`, `ended`, `removed`, in this order. A sandbox that fails gives no
+/// A sandbox that is terminated gives `ending`, `ended`, `removed`, in this order. A sandbox that fails gives no
 /// `ending`.
 public interface SandboxListener {
     /// Source of a new sandbox.
