@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A machine's group in the unified hierarchy. Thread-safe.
+/// Group of a machine in the unified hierarchy. Thread-safe.
 record CgroupV2(Path directory, boolean limitsSwap) implements Cgroup {
     private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
 

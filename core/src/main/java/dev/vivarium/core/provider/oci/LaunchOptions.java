@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What the launcher is told: the guest program on the host, which builds a machine's file systems in a mount
-/// namespace of its own and then becomes the runtime, or starts the machine by itself. Immutable.
+/// Options of the launcher. The launcher builds the file systems of a machine in its own mount namespace, and then
+/// executes the runtime or starts the machine itself. Immutable.
 record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgroups) {
 
-    /// The options that start a machine in `directory`, with the user range `slot`. Makes or repairs the disk.
+    /// Options that start a machine in `directory`, with the user range `slot`. Creates or repairs the disk.
     List<String> of(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {
         var options = new ArrayList<String>();
         options.addAll(List.of("--lock", directory.lock().toString()));

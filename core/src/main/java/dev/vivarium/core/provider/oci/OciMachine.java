@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// A machine under an OCI runtime. Thread-safe.
+/// Machine of the launcher or of an OCI runtime. Thread-safe.
 final class OciMachine implements Machine, AutoCloseable {
     private static final Duration FIRST_CONNECTION = Duration.ofSeconds(60);
 
@@ -25,7 +25,7 @@ final class OciMachine implements Machine, AutoCloseable {
     private final Cgroup cgroup;
     private final GuestSocket controlPort;
 
-    /// The guest's first connection, until it is asked for.
+    /// First connection of the guest, until [#connect] returns it.
     private final AtomicReference<@Nullable SocketChannel> first = new AtomicReference<>();
 
     OciMachine(RunDirectory directory, Cgroup cgroup) {
@@ -34,7 +34,7 @@ final class OciMachine implements Machine, AutoCloseable {
         this.controlPort = new GuestSocket(this::bind);
     }
 
-    /// Begins to listen for the guest; [#connect] does so by itself when need be.
+    /// Starts to listen for the guest; [#connect] also does so if needed.
     void listen() {
         controlPort.open();
     }
@@ -44,8 +44,9 @@ final class OciMachine implements Machine, AutoCloseable {
         return directory.id();
     }
 
-    /// Waits for the guest's first connection, which [#connect] then gives; throws with the launcher's words if it
-    /// has any. It answers no sooner than the guest connects, so nobody waits for it when all goes well.
+    /// Waits for the first connection of the guest, which [#connect] then returns. If the launcher reports an error
+    /// first, throws with its text. The launcher replies no sooner than the guest connects, so a successful start does
+    /// not wait for it.
     void awaitGuest(CompletableFuture<String> answer) {
         var unused = answer.thenAccept(words -> {
             if (!words.isEmpty()) {
@@ -117,7 +118,7 @@ final class OciMachine implements Machine, AutoCloseable {
         return Layout.WORKSPACE;
     }
 
-    /// Stops listening; the machine itself goes on.
+    /// Stops listening; the machine continues.
     @Override
     public void close() {
         controlPort.close();
@@ -131,7 +132,7 @@ final class OciMachine implements Machine, AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            // It is closed all the same.
+            // The channel is closed in any case.
         }
     }
 }

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/// A guest that runs as a plain process. Thread-safe.
+/// Machine whose guest is a plain process. Thread-safe.
 final class ProcessMachine implements Machine, AutoCloseable {
     private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(15);
 
@@ -34,7 +34,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
         this.controlPort = new GuestSocket(() -> GuestListener.bind(id, socket(directory), user));
     }
 
-    /// Where the guest of a machine with this directory connects.
+    /// Path of the socket for the guest of a machine with this directory.
     static Path socket(Path directory) {
         return directory.resolve("wire").resolve("s");
     }
@@ -66,7 +66,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
         tree.all().forEach(Signals::carryOn);
     }
 
-    /// There is nothing to enforce a limit with; the provider's capabilities say so.
+    /// Does nothing, because this provider cannot enforce limits; its capabilities state that.
     @Override
     public void limit(Limits limits) {}
 

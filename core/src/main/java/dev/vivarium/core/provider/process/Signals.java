@@ -24,7 +24,7 @@ final class Signals {
 
     private static void send(long pid, int signal) {
         try {
-            // A process that is gone meanwhile is fine, so the result does not matter.
+            // The process may be gone, so the result is ignored.
             int ignored = (int) KILL.invokeExact((int) pid, signal);
         } catch (Throwable e) {
             throw new AssertionError("kill(2) takes two ints", e);
