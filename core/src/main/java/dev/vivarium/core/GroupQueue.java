@@ -106,14 +106,14 @@ public final class GroupQueue<T> {
 
     /// Handles the queued entries, then ends the worker. Waits for the worker, with a timeout, even if interrupted.
     /// Idempotent.
-    public void close(Duration patience) {
+    public void close(Duration timeout) {
         closed = true;
         // In a full queue, the worker finds an entry, and then `closed`.
         queue.offer(stop);
         boolean interrupted = false;
         while (true) {
             try {
-                worker.join(patience);
+                worker.join(timeout);
                 break;
             } catch (InterruptedException e) {
                 interrupted = true;

@@ -28,7 +28,7 @@ public final class Scheduler implements AutoCloseable {
     private static final Duration STEP = Duration.ofMillis(500);
 
     /// Maximum wait for running jobs of a closed group.
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final InstantSource clock;
     private final LongSupplier nanos;
@@ -137,7 +137,7 @@ public final class Scheduler implements AutoCloseable {
         public synchronized void close() {
             ended = true;
             queue.removeIf(job -> job.group == this);
-            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            long deadline = System.nanoTime() + TIMEOUT.toNanos();
             try {
                 while (running > 0 && System.nanoTime() - deadline < 0) {
                     TimeUnit.NANOSECONDS.timedWait(this, deadline - System.nanoTime());

@@ -48,7 +48,7 @@ public final class EgressProxy implements AutoCloseable {
         return config;
     }
 
-    static Duration patience() {
+    static Duration timeout() {
         return FIRST_LINES;
     }
 

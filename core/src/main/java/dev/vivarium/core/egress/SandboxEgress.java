@@ -129,7 +129,7 @@ public final class SandboxEgress {
     }
 
     private void serve(Channel channel) {
-        var proxyConnection = new ProxyConnection(new ProgramConnection(channel, EgressProxy.patience()), this::allows);
+        var proxyConnection = new ProxyConnection(new ProgramConnection(channel, EgressProxy.timeout()), this::allows);
         live.add(proxyConnection);
         try {
             Thread.sleep(pace.take());

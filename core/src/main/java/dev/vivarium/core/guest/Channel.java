@@ -31,10 +31,10 @@ public final class Channel implements AutoCloseable {
     private final int number;
     private final Service service;
     private final RequestSubject subject;
-    private final GuestObserver keeper;
+    private final GuestObserver observer;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private final Condition inputRoom = lock.newCondition();
 
     /// Confined to the reader.
@@ -70,13 +70,13 @@ public final class Channel implements AutoCloseable {
             int number,
             Service service,
             RequestSubject subject,
-            GuestObserver keeper,
+            GuestObserver observer,
             ByteBudget.Reservation memory) {
         this.connection = connection;
         this.number = number;
         this.service = service;
         this.subject = subject;
-        this.keeper = keeper;
+        this.observer = observer;
         this.window = new ReceiveWindow(service, memory);
     }
 
@@ -94,7 +94,7 @@ public final class Channel implements AutoCloseable {
         lock.lock();
         try {
             while (started == null && ending == null) {
-                await(news, FOREVER);
+                await(changed, FOREVER);
             }
             if (started == null && ending instanceof ChannelEnd.Failed(Failure failure)) {
                 throw new SandboxException(failure);
@@ -116,9 +116,9 @@ public final class Channel implements AutoCloseable {
     }
 
     /// Like [#next()], with a time limit. Returns an empty value on timeout.
-    public Optional<Message> next(Duration patience) {
+    public Optional<Message> next(Duration timeout) {
         try {
-            return Optional.ofNullable(take(patience.toNanos()));
+            return Optional.ofNullable(take(timeout.toNanos()));
         } catch (SandboxException e) {
             throw connection.explained(e);
         }
@@ -139,7 +139,7 @@ public final class Channel implements AutoCloseable {
                     return null;
                 }
                 reading.blocks();
-                nanos = await(news, nanos);
+                nanos = await(changed, nanos);
             }
             if (message instanceof Message.Data(int from, byte[] bytes)) {
                 stream = from;
@@ -244,7 +244,7 @@ public final class Channel implements AutoCloseable {
 
     /// Like [#close()], and also ends the channel for its reader and writer, because a frozen guest sends no end.
     public void abandon() {
-        abandon(ChannelEnd.unheard());
+        abandon(ChannelEnd.withoutReader());
     }
 
     void abandon(ChannelEnd how) {
@@ -308,7 +308,7 @@ public final class Channel implements AutoCloseable {
     void wake() {
         lock.lock();
         try {
-            news.signalAll();
+            changed.signalAll();
             inputRoom.signalAll();
         } finally {
             lock.unlock();
@@ -326,7 +326,7 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        keeper.ended(service);
+        observer.ended(service);
         return true;
     }
 

@@ -11,7 +11,7 @@ sealed interface ChannelEnd {
     record Failed(Failure failure) implements ChannelEnd {}
 
     /// End of a channel without a reader.
-    static ChannelEnd unheard() {
+    static ChannelEnd withoutReader() {
         return new Result(new Fields(ByteBuffer.allocate(0)));
     }
 

@@ -83,7 +83,7 @@ final class ChannelTable implements FrameReader.Sink {
 
     /// Registers `incomingConnections` for a listener that is about to be opened, until the channel of the listener
     /// ends.
-    void hang(int listener, IncomingConnections incomingConnections) {
+    void addListener(int listener, IncomingConnections incomingConnections) {
         listeners.put(listener, incomingConnections);
     }
 

@@ -43,7 +43,7 @@ final class Connection {
     private final FrameWriter outbound;
     private final AtomicReference<@Nullable Disconnect> loss = new AtomicReference<>();
     private final List<Runnable> listeners = new ArrayList<>();
-    private volatile GuestObserver keeper = GuestObserver.NONE;
+    private volatile GuestObserver observer = GuestObserver.NONE;
 
     Connection(GuestLoop loop, SandboxId id, SocketChannel socket) {
         this.loop = loop;
@@ -70,12 +70,12 @@ final class Connection {
         return loop.memory().open("/" + id);
     }
 
-    GuestObserver keeper() {
-        return keeper;
+    GuestObserver observer() {
+        return observer;
     }
 
-    void keptBy(GuestObserver other) {
-        keeper = other;
+    void observedBy(GuestObserver other) {
+        observer = other;
     }
 
     Optional<Disconnect> loss() {
@@ -168,7 +168,7 @@ final class Connection {
             waiting = List.copyOf(listeners);
             listeners.clear();
         }
-        waiting.forEach(this::tell);
+        waiting.forEach(this::notifyListener);
         return true;
     }
 
@@ -180,7 +180,7 @@ final class Connection {
                 return;
             }
         }
-        tell(listener);
+        notifyListener(listener);
     }
 
     /// Failure of calls after the loss of the connection.
@@ -192,7 +192,7 @@ final class Connection {
     /// caller must hold no lock.
     SandboxException explained(SandboxException failed) {
         if (loss.get() != null && failed.failure() instanceof Failure.GuestUnreachable lost) {
-            return new SandboxException(keeper.explain(lost), failed);
+            return new SandboxException(observer.explain(lost), failed);
         }
         return failed;
     }
@@ -203,7 +203,7 @@ final class Connection {
         return new SandboxException(new Failure.GuestUnreachable(id, why));
     }
 
-    private void tell(Runnable listener) {
+    private void notifyListener(Runnable listener) {
         Thread.ofVirtual().name("guest-lost-" + id).start(listener);
     }
 }

@@ -22,7 +22,7 @@ import java.util.function.Function;
 /// After the loss of the connection, the object is unusable, and the guest reconnects as a new object. Every call on a
 /// lost guest throws `GuestUnreachable`. If the guest refuses a request, the call throws the matching failure.
 public final class Guest implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int GENERATION = 1;
 
     private final Connection connection;
@@ -51,13 +51,13 @@ public final class Guest implements AutoCloseable {
     /// Performs the handshake with the guest on `socket`, and takes ownership of the socket. Throws if HELLO does not
     /// arrive within five seconds, or if its secret is wrong.
     public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
-        return greet(loop.attach(id, socket), secret, PATIENCE);
+        return greet(loop.attach(id, socket), secret, TIMEOUT);
     }
 
-    static Guest greet(Connection connection, String secret, Duration patience) {
+    static Guest greet(Connection connection, String secret, Duration timeout) {
         ChannelTable channelTable = connection.channelTable();
         try {
-            Hello hello = read(connection, await(connection, channelTable.hello(), patience));
+            Hello hello = read(connection, await(connection, channelTable.hello(), timeout));
             if (!hello.knows(secret)) {
                 throw refuse(connection, "it has another secret");
             }
@@ -104,10 +104,10 @@ public final class Guest implements AutoCloseable {
     /// Attaches to a kept process of an earlier connection, once. Its channel begins with the output that the guest
     /// stored.
     public Channel attach(SurvivingProcess survivor, RequestSubject subject) {
-        GuestObserver keeper = connection.keeper();
-        keeper.began(survivor.service());
+        GuestObserver observer = connection.observer();
+        observer.began(survivor.service());
         var channel = new Channel(
-                connection, survivor.channel(), survivor.service(), subject, keeper, connection.reservation());
+                connection, survivor.channel(), survivor.service(), subject, observer, connection.reservation());
         // Replaces the channel without a reader. The guest sends nothing on it before the request.
         connection.channelTable().reserve(channel);
         try {
@@ -180,7 +180,7 @@ public final class Guest implements AutoCloseable {
                 new Payload().u16(port).u16(most),
                 new RequestSubject.Port("port " + port),
                 // Before the request, because the first connection can arrive together with the reply.
-                opening -> connection.channelTable().hang(opening.number(), incomingConnections));
+                opening -> connection.channelTable().addListener(opening.number(), incomingConnections));
         try {
             return new InsideListener(channel, channel.started(Fields::u16));
         } catch (RuntimeException e) {
@@ -190,8 +190,8 @@ public final class Guest implements AutoCloseable {
     }
 
     private Channel add(Service service, RequestSubject subject) {
-        GuestObserver keeper = counting == Counting.EACH_CHANNEL ? connection.keeper() : GuestObserver.NONE;
-        keeper.began(service);
+        GuestObserver observer = counting == Counting.EACH_CHANNEL ? connection.observer() : GuestObserver.NONE;
+        observer.began(service);
         var memory = connection.reservation();
         try {
             if (service.streams > 0 && service != Service.WATCH) {
@@ -199,10 +199,10 @@ public final class Guest implements AutoCloseable {
             }
             return connection
                     .channelTable()
-                    .add(number -> new Channel(connection, number, service, subject, keeper, memory));
+                    .add(number -> new Channel(connection, number, service, subject, observer, memory));
         } catch (RuntimeException e) {
             memory.close();
-            keeper.ended(service);
+            observer.ended(service);
             throw e;
         }
     }
@@ -216,20 +216,20 @@ public final class Guest implements AutoCloseable {
 
     /// Measures the round trip to the guest. Throws after five seconds without a reply.
     public Duration ping() {
-        return pingWithin(PATIENCE);
+        return pingWithin(TIMEOUT);
     }
 
     /// Like [#ping()], with another time limit.
-    public Duration pingWithin(Duration patience) {
+    public Duration pingWithin(Duration timeout) {
         long token = tokens.incrementAndGet();
         long began = System.nanoTime();
         var pong = connection.channelTable().expectPong(token);
         try {
             var frame = new Payload().u64(token).frame(0, Kind.PING);
-            if (!connection.offerWithin(patience.toNanos(), frame)) {
+            if (!connection.offerWithin(timeout.toNanos(), frame)) {
                 throw connection.unreachable("it does not read");
             }
-            return Duration.ofNanos(await(connection, pong, patience) - began);
+            return Duration.ofNanos(await(connection, pong, timeout) - began);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw connection.unreachable("the wait for it was interrupted");
@@ -260,7 +260,7 @@ public final class Guest implements AutoCloseable {
 
         /// Waits for the reply. Throws if the guest does not reply within five seconds.
         public void await() {
-            if (channel.next(PATIENCE).isEmpty()) {
+            if (channel.next(TIMEOUT).isEmpty()) {
                 throw connection.unreachable("it does not answer");
             }
             boolean _ = channel.result(Fields::isEmpty);
@@ -278,13 +278,13 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Sets the observer of this guest.
-    public void keptBy(GuestObserver keeper) {
-        connection.keptBy(keeper);
+    public void observedBy(GuestObserver observer) {
+        connection.observedBy(observer);
     }
 
     /// Final exit of a command, corrected by the observer.
     public Exit explain(Exit exit) {
-        return connection.keeper().explain(exit);
+        return connection.observer().explain(exit);
     }
 
     public boolean isOpen() {
@@ -321,11 +321,11 @@ public final class Guest implements AutoCloseable {
         return connection.unreachable();
     }
 
-    private static <T> T await(Connection connection, CompletableFuture<T> answer, Duration patience) {
+    private static <T> T await(Connection connection, CompletableFuture<T> answer, Duration timeout) {
         try {
-            return answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw connection.unreachable("no answer within " + patience.toSeconds() + " s");
+            throw connection.unreachable("no answer within " + timeout.toSeconds() + " s");
         } catch (ExecutionException e) {
             throw connection.unreachable();
         } catch (InterruptedException e) {

@@ -40,15 +40,15 @@ final class IncomingConnections {
     /// Channel of an incoming connection. After its first frame, it behaves like a connection that the host opened.
     Channel admit(int number) {
         return new Channel(
-                connection, number, Service.DIAL, new RequestSubject.Machine(), kept(), connection.reservation());
+                connection, number, Service.DIAL, new RequestSubject.Machine(), observer(), connection.reservation());
     }
 
     /// Observer of the channel. If the observer refuses the connection, the connection is accepted without it and
     /// closed.
-    private GuestObserver kept() {
+    private GuestObserver observer() {
         try {
-            connection.keeper().began(Service.DIAL);
-            return connection.keeper();
+            connection.observer().began(Service.DIAL);
+            return connection.observer();
         } catch (SandboxException e) {
             return GuestObserver.NONE;
         }

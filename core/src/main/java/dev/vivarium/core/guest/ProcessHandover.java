@@ -32,9 +32,9 @@ public final class ProcessHandover {
         await(part, PART);
     }
 
-    private static void await(CountDownLatch latch, Duration patience) {
+    private static void await(CountDownLatch latch, Duration timeout) {
         try {
-            latch.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+            latch.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -124,8 +124,8 @@ public final class ControlPort {
     }
 
     private void serve(Channel channel) {
-        try (var visit = new InsideConnection(id, channel)) {
-            controlPortHandler.serve(visit);
+        try (var connection = new InsideConnection(id, channel)) {
+            controlPortHandler.serve(connection);
         }
     }
 }

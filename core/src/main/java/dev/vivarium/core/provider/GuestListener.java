@@ -60,8 +60,8 @@ public final class GuestListener implements AutoCloseable {
     }
 
     /// Waits for the connection, checks at intervals that the machine `isAlive`, and closes the listener.
-    public SocketChannel accept(Duration patience, BooleanSupplier isAlive) {
-        long deadline = System.nanoTime() + patience.toNanos();
+    public SocketChannel accept(Duration timeout, BooleanSupplier isAlive) {
+        long deadline = System.nanoTime() + timeout.toNanos();
         try (this;
                 var selector = Selector.open()) {
             channel.register(selector, SelectionKey.OP_ACCEPT);

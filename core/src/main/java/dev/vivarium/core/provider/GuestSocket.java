@@ -27,10 +27,10 @@ public final class GuestSocket implements AutoCloseable {
     }
 
     /// Waits for the next connection of the guest, and then stops listening.
-    public SocketChannel admit(Duration patience, BooleanSupplier isAlive) {
+    public SocketChannel admit(Duration timeout, BooleanSupplier isAlive) {
         var current = takeListener();
         try {
-            return current.accept(patience, isAlive);
+            return current.accept(timeout, isAlive);
         } finally {
             synchronized (lock) {
                 if (listener == current) {

@@ -29,7 +29,7 @@ public interface Provider extends AutoCloseable {
     Machine start(MachineSpec spec);
 
     /// Takes over a machine that an earlier server started; empty if it no longer runs.
-    Optional<Machine> adopt(SandboxId id, Duration patience);
+    Optional<Machine> adopt(SandboxId id, Duration timeout);
 
     /// Every id with a trace at this provider: a machine, a mount, a cgroup, a directory or a disk.
     Set<SandboxId> survivors();

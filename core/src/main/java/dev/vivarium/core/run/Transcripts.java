@@ -60,13 +60,13 @@ public final class Transcripts {
         this.clock = clock;
     }
 
-    /// Copies the changed files. Waits at most `patience`, because a sandbox can delay the copy.
-    void save(Sandbox sandbox, Run run, Duration patience) {
+    /// Copies the changed files. Waits at most `timeout`, because a sandbox can delay the copy.
+    void save(Sandbox sandbox, Run run, Duration timeout) {
         var worker = Thread.ofVirtual().name("transcript-" + run.id()).start(() -> saveInTurn(sandbox, run));
         try {
-            if (!worker.join(patience)) {
+            if (!worker.join(timeout)) {
                 worker.interrupt();
-                LOG.warn("the transcript of {} took longer than {} s", run.sandbox(), patience.toSeconds());
+                LOG.warn("the transcript of {} took longer than {} s", run.sandbox(), timeout.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

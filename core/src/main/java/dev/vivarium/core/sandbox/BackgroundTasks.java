@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /// Thread-safe.
 final class BackgroundTasks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTasks.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -59,7 +59,7 @@ final class BackgroundTasks implements AutoCloseable {
     public void close() {
         workers.shutdown();
         try {
-            if (!workers.awaitTermination(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!workers.awaitTermination(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 workers.shutdownNow();
             }
         } catch (InterruptedException e) {

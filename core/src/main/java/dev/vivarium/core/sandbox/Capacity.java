@@ -37,7 +37,7 @@ final class Capacity {
         /// There is room.
         ENTERED,
         /// There is room if the pool removes a machine.
-        ENTERED_BY_SACRIFICE
+        ENTERED_BY_EVICTION
     }
 
     /// Takes a place for the sandbox of a thread, with a disk of this size.
@@ -51,7 +51,7 @@ final class Capacity {
             }
             active++;
             activeDiskBytes += diskBytes;
-            return active + warm > limit ? Entry.ENTERED_BY_SACRIFICE : Entry.ENTERED;
+            return active + warm > limit ? Entry.ENTERED_BY_EVICTION : Entry.ENTERED;
         }
     }
 

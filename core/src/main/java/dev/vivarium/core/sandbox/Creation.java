@@ -102,8 +102,8 @@ final class Creation {
             return warm;
         }
         requireOwner(order.request());
-        if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
-            pool.sacrifice();
+        if (entry == Capacity.Entry.ENTERED_BY_EVICTION) {
+            pool.evict();
         }
         awaitColdStart();
         try (var undo = new Undo()) {

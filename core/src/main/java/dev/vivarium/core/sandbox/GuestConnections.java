@@ -71,7 +71,7 @@ final class GuestConnections {
 
     /// Attaches a guest to its sandbox. Call it before the guest is used and after the sandbox is registered.
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
-        guest.keptBy(sandbox.guestTraffic());
+        guest.observedBy(sandbox.guestTraffic());
         guest.onLost(() -> tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
         sandbox.sandboxEgress().attach(guest);
@@ -98,7 +98,7 @@ final class GuestConnections {
         }
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
         if (begun.isEmpty()) {
-            buryIfDead(sandbox, machine, guest);
+            endIfDead(sandbox, machine, guest);
             return;
         }
         try (Move move = begun.get()) {
@@ -112,15 +112,15 @@ final class GuestConnections {
 
     /// A frozen guest cannot close its stream. If the stream breaks during a pause, either the machine died or this
     /// server closed the stream. In the second case, the guest reconnects after the resume.
-    private void buryIfDead(Sandbox sandbox, Machine machine, Guest guest) {
+    private void endIfDead(Sandbox sandbox, Machine machine, Guest guest) {
         boolean closedByUs = guest.loss()
                 .filter(loss -> loss.cause() == Disconnect.Cause.CLOSED)
                 .isPresent();
-        Duration patience = closedByUs ? Duration.ZERO : DEATH;
+        Duration timeout = closedByUs ? Duration.ZERO : DEATH;
         boolean decided = Polling.until(
-                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || tasks.isDraining());
+                timeout, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || tasks.isDraining());
         if (decided && isMachineOf(sandbox, machine) && !machine.isAlive()) {
-            bury(sandbox, machine);
+            endDead(sandbox, machine);
         }
     }
 
@@ -136,7 +136,7 @@ final class GuestConnections {
         while (retry.isWanted()) {
             try {
                 if (!machine.isAlive()) {
-                    bury(sandbox, machine);
+                    endDead(sandbox, machine);
                     return;
                 }
                 if (failures >= CHANCES) {
@@ -169,7 +169,7 @@ final class GuestConnections {
         });
     }
 
-    private void bury(Sandbox sandbox, Machine machine) {
+    private void endDead(Sandbox sandbox, Machine machine) {
         if (sandbox.diedForWantOfMemory(machine)) {
             ending.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
         } else {

@@ -50,13 +50,13 @@ public final class HomeCheck {
 
     /// Reports whether everything in the home belongs to the store: it carries the id of the store or has a row.
     public boolean belongsTo(Db db) {
-        return strangersTo(db).isEmpty();
+        return foreignTo(db).isEmpty();
     }
 
     private void requireBelongsTo(Db db) {
-        Found strangers = strangersTo(db);
-        if (!strangers.isEmpty()) {
-            throw refused(strangers, why(strangers, db));
+        Found foreign = foreignTo(db);
+        if (!foreign.isEmpty()) {
+            throw refused(foreign, why(foreign, db));
         }
     }
 
@@ -67,7 +67,7 @@ public final class HomeCheck {
         }
     }
 
-    private Found strangersTo(Db db) {
+    private Found foreignTo(Db db) {
         var rows = new SandboxRows(db);
         var snapshots = new SnapshotRows(db);
         var ours = Optional.of(db.id());
@@ -106,11 +106,11 @@ public final class HomeCheck {
         return new Found(sandboxes, snapshots);
     }
 
-    private static String why(Found strangers, Db db) {
+    private static String why(Found foreign, Db db) {
         if (!new SandboxRows(db).hasAny()) {
             return "The store is new, or has lost its rows.";
         }
-        return strangers.haveStore()
+        return foreign.haveStore()
                 ? "They belong to another store."
                 : "They carry no store id, and the store has no rows of them.";
     }

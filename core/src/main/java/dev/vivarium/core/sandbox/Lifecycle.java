@@ -37,35 +37,35 @@ final class Lifecycle {
     }
 
     /// Treatment of a move that exceeds the timeout.
-    private enum Haste {
+    private enum OnTimeout {
         OVERTAKES,
         GIVES_UP
     }
 
     /// Begins the transition `step`, if the sandbox is in its start state after the current moves. Does not overtake
     /// another move, because a pause or resume can be repeated.
-    Optional<Move> tryBegin(Transition step, Duration patience) {
+    Optional<Move> tryBegin(Transition step, Duration timeout) {
         boolean canWait = step == Transition.PAUSE || step == Transition.RESUME;
         return tryBegin(
                 kind -> Optional.of(step).filter(wanted -> wanted.from() == kind),
-                patience,
-                canWait ? Haste.GIVES_UP : Haste.OVERTAKES);
+                timeout,
+                canWait ? OnTimeout.GIVES_UP : OnTimeout.OVERTAKES);
     }
 
     /// Begins the transition to `end` from any state. Returns an empty value if the sandbox has ended.
-    Optional<Move> tryEnd(Kind end, Duration patience) {
-        return tryBegin(kind -> Transition.between(kind, end), patience, Haste.OVERTAKES);
+    Optional<Move> tryEnd(Kind end, Duration timeout) {
+        return tryBegin(kind -> Transition.between(kind, end), timeout, OnTimeout.OVERTAKES);
     }
 
     /// Begins a transition. A current move that exceeds the timeout is overtaken and has no effect, so that a sandbox
     /// that hangs in a transition can still end.
-    private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration patience, Haste haste) {
+    private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration timeout, OnTimeout onTimeout) {
         lock.lock();
         try {
-            for (long left = patience.toNanos(); moving != null && left > 0; ) {
+            for (long left = timeout.toNanos(); moving != null && left > 0; ) {
                 left = awaitLocked(left);
             }
-            if (moving != null && haste == Haste.GIVES_UP) {
+            if (moving != null && onTimeout == OnTimeout.GIVES_UP) {
                 return Optional.empty();
             }
             Optional<Move> move = choice.apply(Kind.of(state)).map(Move::new);
@@ -79,14 +79,14 @@ final class Lifecycle {
     }
 
     /// Waits until `wanted` accepts the state, or until the timeout. Returns the last state.
-    State await(Predicate<State> wanted, Duration patience) {
+    State await(Predicate<State> wanted, Duration timeout) {
         State now = state;
         if (wanted.test(now)) {
             return now;
         }
         lock.lock();
         try {
-            for (long left = patience.toNanos(); !wanted.test(state) && left > 0; ) {
+            for (long left = timeout.toNanos(); !wanted.test(state) && left > 0; ) {
                 left = awaitLocked(left);
             }
             return state;

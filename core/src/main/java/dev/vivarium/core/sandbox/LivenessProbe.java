@@ -15,7 +15,7 @@ final class LivenessProbe {
     static final Duration EVERY = Duration.ofSeconds(20);
 
     /// Long, because a guest shares the processor time of its sandbox.
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final Registry registry;
     private final BackgroundTasks tasks;
@@ -42,7 +42,7 @@ final class LivenessProbe {
 
     private void ask(Sandbox sandbox, State.Running running) {
         try {
-            running.guest().pingWithin(PATIENCE);
+            running.guest().pingWithin(TIMEOUT);
         } catch (SandboxException e) {
             // A paused guest cannot reply. A drain interrupts the ping.
             if (!tasks.isDraining() && sandbox.lifecycle().state().equals(running)) {

@@ -21,7 +21,7 @@ final class Pausing {
     private static final Logger LOG = LoggerFactory.getLogger(Pausing.class);
 
     /// Maximum wait for another transition of the same sandbox.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Sandbox sandbox;
     private final Provider provider;
@@ -50,7 +50,7 @@ final class Pausing {
             throw new SandboxException(
                     new Failure.Unsupported("pause", "the provider " + provider.name() + " cannot freeze"));
         }
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, PATIENCE);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, TIMEOUT);
         if (begun.isEmpty()) {
             requireStatus(Status.PAUSED);
             return;
@@ -103,7 +103,7 @@ final class Pausing {
 
     void resume(PauseReason why) {
         requireResumable(why);
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, PATIENCE);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, TIMEOUT);
         if (begun.isEmpty()) {
             requireStatus(Status.RUNNING);
             return;

@@ -109,7 +109,7 @@ final class Pool {
     }
 
     /// Removes one machine to make room for a sandbox that cannot use a machine of the pool.
-    void sacrifice() {
+    void evict() {
         Warm warm;
         synchronized (lock) {
             warm = ready.pollLast();

@@ -37,7 +37,7 @@ import java.util.concurrent.TimeUnit;
 /// waits for the result, with a timeout.
 public final class Sandbox {
     /// Maximum wait of a call for the recovery of the sandbox.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Engine engine;
     private final SandboxRow row;
@@ -102,7 +102,7 @@ public final class Sandbox {
     /// Starts a command. Its environment includes that of the sandbox. Close the result.
     public Execution exec(Command command) {
         var execution = Execution.start(guest(), environment.plain(command, workspace()));
-        return execution.heardBy(announce(CommandStarted.of(command, execution.pid())));
+        return execution.withListener(announce(CommandStarted.of(command, execution.pid())));
     }
 
     private OutputListener announce(CommandStarted commandStarted) {
@@ -147,7 +147,7 @@ public final class Sandbox {
 
     /// Opens the control port permanently, and returns its address inside the sandbox. To handle its connections, see
     /// [Sandboxes#controlPorts].
-    public URI openDoor() {
+    public URI openControlPort() {
         return controlPort.open(guest(), port -> engine.rows.controlPort(id(), port));
     }
 
@@ -228,24 +228,24 @@ public final class Sandbox {
     /// State after a recovery in progress, and after a broken stream was detected.
     private State settled() {
         engine.tasks.refuseWhileDraining();
-        return awaitDiagnosis(PATIENCE);
+        return awaitDiagnosis(TIMEOUT);
     }
 
     /// Waits for a recovery or reconnect in progress.
     public void awaitFound() {
         if (!engine.tasks.isDraining()) {
-            awaitDiagnosis(PATIENCE);
+            awaitDiagnosis(TIMEOUT);
         }
     }
 
-    State awaitDiagnosis(Duration patience) {
+    State awaitDiagnosis(Duration timeout) {
         return lifecycle.await(
                 state -> switch (state) {
                     case State.Recovering _ -> false;
                     case State.Running running -> running.guest().isOpen();
                     case State.Creating _, State.Paused _, State.Terminated _, State.Failed _ -> true;
                 },
-                patience);
+                timeout);
     }
 
     /// Failure of a transition that another transition prevented or overtook.
@@ -317,9 +317,9 @@ public final class Sandbox {
     /// Waits until another thread that ends the sandbox has removed the machine.
     void awaitGone() {
         try {
-            if (!gone.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!gone.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new SandboxException(new Failure.ProviderFailed(
-                        "removing " + id(), "it takes longer than " + PATIENCE.toSeconds() + " s"));
+                        "removing " + id(), "it takes longer than " + TIMEOUT.toSeconds() + " s"));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

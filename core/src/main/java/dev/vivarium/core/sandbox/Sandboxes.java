@@ -41,7 +41,7 @@ import java.util.function.Predicate;
 /// leaves them running, and the next [#open] on the same store recovers them.
 public final class Sandboxes implements AutoCloseable {
     /// Maximum wait for another caller that creates the same sandbox.
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final Duration REAP_EVERY = Duration.ofSeconds(1);
     private static final Duration LABEL_EVERY = Duration.ofMillis(500);
@@ -238,14 +238,14 @@ public final class Sandboxes implements AutoCloseable {
 
     private static Sandbox await(CompletableFuture<Sandbox> creation, ThreadId thread) {
         try {
-            return creation.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return creation.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof SandboxException failed) {
                 throw new SandboxException(failed.failure(), failed);
             }
             throw new IllegalStateException("creating the sandbox of thread " + thread + " failed", e.getCause());
         } catch (TimeoutException e) {
-            String why = "another call has been creating it for " + PATIENCE.toSeconds() + " s";
+            String why = "another call has been creating it for " + TIMEOUT.toSeconds() + " s";
             throw new SandboxException(new Failure.ProviderFailed("creating the sandbox", why), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -31,7 +31,7 @@ public final class Snapshots {
     public static final int PER_THREAD = 50;
 
     private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final Engine engine;
     private final SnapshotRows rows;
@@ -121,7 +121,7 @@ public final class Snapshots {
     }
 
     private static Optional<Move> begin(Sandbox sandbox, Transition step) {
-        return sandbox.lifecycle().tryBegin(step, PATIENCE);
+        return sandbox.lifecycle().tryBegin(step, TIMEOUT);
     }
 
     private static SandboxException refusal(Sandbox sandbox) {

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /// End of sandboxes: decided once, stored, removed from the thread, then the machine is removed. Thread-safe.
 final class Termination {
     private static final Logger LOG = LoggerFactory.getLogger(Termination.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final Engine engine;
     private final Capacity capacity;
@@ -32,10 +32,10 @@ final class Termination {
     private final Optional<EndMarkers> markers;
 
     /// Ends that are not stored yet; [#settle] tries again.
-    private final Map<SandboxId, Owed> owed = new ConcurrentHashMap<>();
+    private final Map<SandboxId, UnstoredEnd> unstoredEnds = new ConcurrentHashMap<>();
 
     /// @param sandbox the sandbox at the time of its end
-    private record Owed(Marker marker, SandboxInfo sandbox) {}
+    private record UnstoredEnd(Marker marker, SandboxInfo sandbox) {}
 
     Termination(Engine engine, Capacity capacity) {
         this.engine = engine;
@@ -51,7 +51,7 @@ final class Termination {
         if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
             engine.listeners.call(listener -> listener.ending(sandbox));
         }
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, PATIENCE);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, TIMEOUT);
         if (begun.isEmpty()) {
             sandbox.awaitGone();
             return;
@@ -76,7 +76,7 @@ final class Termination {
         } catch (SandboxException e) {
             LOG.warn("The end of {} is stored later: {}", sandbox.id(), e.getMessage());
             var marker = new Marker(sandbox.id(), phase, end);
-            owed.put(sandbox.id(), new Owed(marker, sandbox.info().ended(status(phase), end)));
+            unstoredEnds.put(sandbox.id(), new UnstoredEnd(marker, sandbox.info().ended(status(phase), end)));
             mark(marker);
         }
     }
@@ -87,12 +87,12 @@ final class Termination {
 
     /// The sandbox at the time of its end, if its end is not stored yet.
     Optional<SandboxInfo> findUnstored(SandboxId id) {
-        return Optional.ofNullable(owed.get(id)).map(Owed::sandbox);
+        return Optional.ofNullable(unstoredEnds.get(id)).map(UnstoredEnd::sandbox);
     }
 
     /// Sandboxes whose end is not stored yet.
     List<SandboxInfo> unstored() {
-        return owed.values().stream().map(Owed::sandbox).toList();
+        return unstoredEnds.values().stream().map(UnstoredEnd::sandbox).toList();
     }
 
     /// Ends a sandbox that could not be started, like [#end]. If it ended before its row was written, the row is
@@ -113,7 +113,7 @@ final class Termination {
         try {
             remove(sandbox.id());
             // A full file system has space again after the disk is deleted.
-            Optional.ofNullable(owed.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
+            Optional.ofNullable(unstoredEnds.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
         } finally {
             engine.registry.remove(sandbox);
             capacity.leave(sandbox.row().limits().diskBytes());
@@ -151,13 +151,13 @@ final class Termination {
     /// Stores the pending ends. If the store still fails, the next call tries again.
     void settle() {
         try {
-            for (Owed end : owed.values()) {
+            for (UnstoredEnd end : unstoredEnds.values()) {
                 settle(end.marker());
-                owed.remove(end.marker().id());
+                unstoredEnds.remove(end.marker().id());
                 LOG.info("The end of {} is stored now", end.marker().id());
             }
         } catch (SandboxException e) {
-            LOG.debug("{} ends are stored later: {}", owed.size(), e.getMessage());
+            LOG.debug("{} ends are stored later: {}", unstoredEnds.size(), e.getMessage());
         }
     }
 
@@ -173,7 +173,7 @@ final class Termination {
         for (Marker marker : marked) {
             SandboxId id = marker.id();
             Optional<SandboxInfo> known = engine.rows.find(id).flatMap(SandboxRow::info);
-            known.ifPresent(info -> owed.put(id, new Owed(marker, info.ended(status(marker.phase()), marker.end()))));
+            known.ifPresent(info -> unstoredEnds.put(id, new UnstoredEnd(marker, info.ended(status(marker.phase()), marker.end()))));
             if (known.isEmpty()) {
                 markers.ifPresent(files -> files.remove(marker));
             }

@@ -32,7 +32,7 @@ public sealed interface ShellEvent {
     record Left() implements ShellEvent {}
 
     /// Reports the end of the shell to the listener.
-    default void tell(OutputListener outputListener) {
+    default void reportTo(OutputListener outputListener) {
         if (this instanceof Exited(Exit exit)) {
             outputListener.exited(exit);
         } else {

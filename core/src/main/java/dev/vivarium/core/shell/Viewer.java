@@ -73,7 +73,7 @@ public final class Viewer implements AutoCloseable {
                 if (event.isPresent()) {
                     return event.get();
                 }
-                shell.awaitNewsLocked();
+                shell.awaitChangeLocked();
             }
         } finally {
             shell.lock.unlock();

@@ -35,7 +35,7 @@ final class Writer implements AutoCloseable {
     private static final boolean CALLERS_COMMIT = Runtime.getRuntime().availableProcessors() > 1;
 
     private final Connector connector;
-    private final Duration patience;
+    private final Duration timeout;
     private final GroupQueue<Pending<?>> queue;
 
     /// The holder writes. Fair, so that callers that find it free do not starve the worker's group.
@@ -45,9 +45,9 @@ final class Writer implements AutoCloseable {
     @GuardedBy("turn")
     private @Nullable Sql sql;
 
-    Writer(Connector connector, Duration patience) {
+    Writer(Connector connector, Duration timeout) {
         this.connector = connector;
-        this.patience = patience;
+        this.timeout = timeout;
         this.queue = new GroupQueue<>("store-writer", QUEUE, GROUP, this::commitGroup);
     }
 
@@ -72,8 +72,8 @@ final class Writer implements AutoCloseable {
     /// that has already grouped its changes. If the wait times out, the change was not made and never will be.
     <T extends @Nullable Object> T writeHere(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
-        if (!isMyTurn(patience.multipliedBy(2))) {
-            throw failed("a write waited longer than " + 2 * patience.toSeconds() + " s");
+        if (!isMyTurn(timeout.multipliedBy(2))) {
+            throw failed("a write waited longer than " + 2 * timeout.toSeconds() + " s");
         }
         commitHere(pending);
         return pending.outcome();
@@ -119,7 +119,7 @@ final class Writer implements AutoCloseable {
         boolean interrupted = false;
         try {
             // A queued write will happen. Leaving early on interrupt would make its outcome unknown.
-            long deadline = System.nanoTime() + 2 * patience.toNanos();
+            long deadline = System.nanoTime() + 2 * timeout.toNanos();
             while (true) {
                 try {
                     return enqueueAndWait(pending, deadline);
@@ -143,7 +143,7 @@ final class Writer implements AutoCloseable {
             pending.queued = true;
         }
         if (!pending.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-            throw failed("a write took longer than " + 2 * patience.toSeconds() + " s");
+            throw failed("a write took longer than " + 2 * timeout.toSeconds() + " s");
         }
         return pending.outcome();
     }
@@ -275,8 +275,8 @@ final class Writer implements AutoCloseable {
     /// Writes the queued changes, then ends the worker.
     @Override
     public void close() {
-        queue.close(patience.multipliedBy(2));
-        if (isMyTurn(patience)) {
+        queue.close(timeout.multipliedBy(2));
+        if (isMyTurn(timeout)) {
             try {
                 disconnectLocked();
             } finally {

@@ -180,11 +180,11 @@ abstract class RunsContract {
     void reportBeyondTheBudgetStoresAnAbort() {
         Run run = started(begin(Optional.of("1")));
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("0.5")));
-        assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
+        assertThat(runs.desired(run).desiredState()).isEqualTo(DesiredState.RUN);
 
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
-        assertThat(runs.wished(run)).isEqualTo(new RunRows.Wished(DesiredState.ABORT, Optional.of("budget")));
+        assertThat(runs.desired(run)).isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget")));
     }
 
     private void report(Run run, WorkerEvent report) {
@@ -202,7 +202,7 @@ abstract class RunsContract {
 
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{\"memory_mb\":5}"))
                 .isEqualTo(DesiredState.ABORT);
-        assertThat(runs.wished(run).reason()).contains("budget");
+        assertThat(runs.desired(run).reason()).contains("budget");
         assertThat(runs.find(sandbox.id()).orElseThrow().heartbeat())
                 .contains(new Run.Heartbeat(time.get(), "{\"memory_mb\":5}"));
     }
@@ -337,11 +337,11 @@ abstract class RunsContract {
         Run run = started(begin(Optional.empty()));
         rename("sandbox_events", "away");
         runs.end(run, Run.Status.FAILED, Optional.of("why"));
-        runs.tellLeft();
+        runs.sendPending();
         rename("away", "sandbox_events");
         assertThat(runs.find(sandbox.id()).orElseThrow().isActive()).isFalse();
 
-        runs.tellLeft();
+        runs.sendPending();
 
         assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
     }

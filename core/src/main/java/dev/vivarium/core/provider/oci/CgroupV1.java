@@ -21,7 +21,7 @@ import java.util.Objects;
 
 /// Group of a machine in each hierarchy of cgroup version 1. Thread-safe.
 record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cgroup {
-    private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration FREEZE_TIMEOUT = Duration.ofSeconds(5);
     private static final String DEVICES = "devices";
 
     /// Hierarchies that a machine of the launcher joins. With `systemd`, because otherwise the machine would end with
@@ -47,7 +47,7 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
         var freezer = of("freezer");
         write(freezer, "freezer.state", "FROZEN");
         // While the state is FREEZING, each read advances it.
-        if (!Polling.until(FREEZE_PATIENCE, () -> read(freezer, "freezer.state").equals("FROZEN"))) {
+        if (!Polling.until(FREEZE_TIMEOUT, () -> read(freezer, "freezer.state").equals("FROZEN"))) {
             write(freezer, "freezer.state", "THAWED");
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not freeze in time"));
         }

@@ -64,9 +64,9 @@ final class OciMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public GuestStream connect(Duration patience) {
+    public GuestStream connect(Duration timeout) {
         var waiting = first.getAndSet(null);
-        return new GuestStream.Socket(waiting != null ? waiting : controlPort.admit(patience, this::isAlive));
+        return new GuestStream.Socket(waiting != null ? waiting : controlPort.admit(timeout, this::isAlive));
     }
 
     private GuestListener bind() {

@@ -41,7 +41,7 @@ import java.util.function.BooleanSupplier;
 /// same id must not overlap.
 public final class OciProvider implements Provider {
     /// Long, because the release of a disk waits for its unwritten data.
-    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration DEATH_TIMEOUT = Duration.ofSeconds(30);
 
     private final OciConfig config;
     private final HostPaths place;
@@ -204,7 +204,7 @@ public final class OciProvider implements Provider {
         command.addAll(options);
         int status = HostTool.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {
-            throw FileOperation.START.failed(directory.workerOutputTail());
+            throw FileOperation.START.failed(directory.lastOutputLine());
         }
     }
 
@@ -214,9 +214,9 @@ public final class OciProvider implements Provider {
     }
 
     @Override
-    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+    public Optional<Machine> adopt(SandboxId id, Duration timeout) {
         var directory = place.directory(id);
-        if (!Polling.until(patience, () -> !isLaunching(directory)) || !directory.isAlive()) {
+        if (!Polling.until(timeout, () -> !isLaunching(directory)) || !directory.isAlive()) {
             return Optional.empty();
         }
         return Optional.of(machines.computeIfAbsent(id, key -> new OciMachine(directory, cgroups.of(key))));
@@ -277,9 +277,9 @@ public final class OciProvider implements Provider {
     }
 
     private static void require(String step, BooleanSupplier holds) {
-        if (!Polling.until(DEATH_PATIENCE, holds)) {
+        if (!Polling.until(DEATH_TIMEOUT, holds)) {
             throw new SandboxException(
-                    new Failure.ProviderFailed(step, "it took longer than " + DEATH_PATIENCE.toSeconds() + " s"));
+                    new Failure.ProviderFailed(step, "it took longer than " + DEATH_TIMEOUT.toSeconds() + " s"));
         }
     }
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// the rest. A machine that outlives the server keeps the loop device; `mount` finds that device again, and the kernel
 /// shares the file system.
 final class ReflinkVolume implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final Duration RETRY = Duration.ofMillis(20);
     private static final long SMALLEST = 4L << 30;
 
@@ -45,7 +45,7 @@ final class ReflinkVolume implements AutoCloseable {
     private final Object lock = new Object();
 
     @GuardedBy("lock")
-    private @Nullable Process keeper;
+    private @Nullable Process mountProcess;
 
     ReflinkVolume(Path file, Path mountPoint) {
         this.file = file;
@@ -62,7 +62,7 @@ final class ReflinkVolume implements AutoCloseable {
     /// Root of the volume, if it exists.
     Optional<Path> find() throws IOException {
         synchronized (lock) {
-            return keeper != null && keeper.isAlive() || Files.exists(file)
+            return mountProcess != null && mountProcess.isAlive() || Files.exists(file)
                     ? Optional.of(openLocked())
                     : Optional.empty();
         }
@@ -98,17 +98,17 @@ final class ReflinkVolume implements AutoCloseable {
 
     @GuardedBy("lock")
     private Path openLocked() throws IOException {
-        if (keeper == null || !keeper.isAlive()) {
-            keeper = startKeeper();
+        if (mountProcess == null || !mountProcess.isAlive()) {
+            mountProcess = startMountProcess();
         }
-        return Path.of("/proc/" + keeper.pid() + "/root" + mountPoint);
+        return Path.of("/proc/" + mountProcess.pid() + "/root" + mountPoint);
     }
 
     /// Starts a process that keeps the volume mounted until its standard input ends. Retries, because the kernel may
     /// still release the mount of an earlier server.
-    private Process startKeeper() throws IOException {
+    private Process startMountProcess() throws IOException {
         FileTrees.make(mountPoint, "rwx------");
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             var process = spawn();
             var line = process.inputReader(StandardCharsets.UTF_8).readLine();
@@ -146,23 +146,23 @@ final class ReflinkVolume implements AutoCloseable {
     @Override
     public void close() {
         synchronized (lock) {
-            if (keeper != null) {
-                end(keeper);
-                keeper = null;
+            if (mountProcess != null) {
+                end(mountProcess);
+                mountProcess = null;
             }
         }
     }
 
-    private static void end(Process keeper) {
+    private static void end(Process mountProcess) {
         try {
-            keeper.getOutputStream().close();
-            if (!keeper.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                keeper.destroyForcibly();
+            mountProcess.getOutputStream().close();
+            if (!mountProcess.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                mountProcess.destroyForcibly();
             }
         } catch (IOException e) {
-            keeper.destroyForcibly();
+            mountProcess.destroyForcibly();
         } catch (InterruptedException e) {
-            keeper.destroyForcibly();
+            mountProcess.destroyForcibly();
             Thread.currentThread().interrupt();
         }
     }

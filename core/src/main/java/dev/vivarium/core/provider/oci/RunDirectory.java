@@ -142,7 +142,7 @@ record RunDirectory(Path path, SandboxId id) {
     }
 
     /// Last line of output of the launcher, the runtime or the guest.
-    String workerOutputTail() {
+    String lastOutputLine() {
         try {
             var lines = Files.readAllLines(log(), StandardCharsets.ISO_8859_1).stream()
                     .filter(line -> !line.isBlank())

@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 
 /// Machine whose guest is a plain process. Thread-safe.
 final class ProcessMachine implements Machine, AutoCloseable {
-    private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(15);
+    private static final Duration PAUSE_TIMEOUT = Duration.ofSeconds(15);
 
     private final SandboxId id;
     private final Path directory;
@@ -49,14 +49,14 @@ final class ProcessMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public GuestStream connect(Duration patience) {
-        return new GuestStream.Socket(controlPort.admit(patience, alive));
+    public GuestStream connect(Duration timeout) {
+        return new GuestStream.Socket(controlPort.admit(timeout, alive));
     }
 
     @Override
     public void pause() {
         tree.forEach(Signals::stop);
-        if (!Polling.until(PAUSE_PATIENCE, () -> tree.all().stream().allMatch(HostProcess::isStopped))) {
+        if (!Polling.until(PAUSE_TIMEOUT, () -> tree.all().stream().allMatch(HostProcess::isStopped))) {
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not stop in time"));
         }
     }

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 /// not overlap.
 public final class ProcessProvider implements Provider {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessProvider.class);
-    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration DEATH_TIMEOUT = Duration.ofSeconds(30);
     private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
 
     private final Path run;
@@ -192,7 +192,7 @@ public final class ProcessProvider implements Provider {
     }
 
     @Override
-    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+    public Optional<Machine> adopt(SandboxId id, Duration timeout) {
         return isAlive(id) ? Optional.of(machines.computeIfAbsent(id, this::machine)) : Optional.empty();
     }
 
@@ -275,7 +275,7 @@ public final class ProcessProvider implements Provider {
     /// Stops all processes before it kills any, because a stopped process cannot create children.
     private static void end(ProcessTree tree) {
         tree.forEach(Signals::stop);
-        if (!Polling.until(DEATH_PATIENCE, () -> {
+        if (!Polling.until(DEATH_TIMEOUT, () -> {
             tree.all().forEach(HostProcess::kill);
             return tree.all().isEmpty();
         })) {
