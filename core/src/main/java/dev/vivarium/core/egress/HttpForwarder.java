@@ -7,9 +7,9 @@ import java.net.Socket;
 import java.util.List;
 import java.util.Optional;
 
-/// One request to a host and its response, on a connection of their own. Confined to its two worker threads.
+/// One request to a host and its response, on a separate connection. Confined to its two worker threads.
 ///
-/// The forwarder writes the headers of both anew from the parsed message.
+/// The forwarder writes new headers of both from the parsed message.
 final class HttpForwarder {
     private static final int TLS_PORT = 443;
     private static final int WEB_PORT = 80;

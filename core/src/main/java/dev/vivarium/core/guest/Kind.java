@@ -2,7 +2,7 @@ package dev.vivarium.core.guest;
 
 import org.jspecify.annotations.Nullable;
 
-/// Kind of a frame, with its direction.
+/// Kind of a frame, with its direction. Immutable.
 enum Kind {
     HELLO(0x01, Way.TO_HOST),
     WELCOME(0x02, Way.TO_GUEST),

@@ -3,7 +3,7 @@ package dev.vivarium.core.guest;
 /// Message of a channel, in the order of arrival. Immutable.
 public sealed interface Message {
     /// Bytes of a stream. The array belongs to the receiver.
-    @SuppressWarnings("ArrayRecordComponent") // Compared by nobody; a wrapper would cost a copy.
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; a wrapper would cost a copy.
     record Data(int stream, byte[] bytes) implements Message {}
 
     /// End of the stream.

@@ -1,7 +1,8 @@
 package dev.vivarium.core.guest;
 
-/// Violation of the protocol by the guest. The catching code closes the connection. The exception never leaves this
-/// package; callers get `GuestUnreachable`.
+/// Violation of the protocol by the guest. Immutable.
+///
+/// The catching code closes the connection. The exception never leaves this package; callers get `GuestUnreachable`.
 final class ProtocolViolation extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -182,7 +182,7 @@ public final class EventLog implements AutoCloseable {
             }
             readers.add(reader);
         }
-        // Registered first: an event that is appended before the reader looks at the store wakes it again.
+        // Registered first: an event that is appended before the reader queries the store wakes the reader again.
         reader.start();
         return reader;
     }

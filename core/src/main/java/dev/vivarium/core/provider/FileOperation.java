@@ -4,7 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 
-/// File operation of a provider, with its name in failures.
+/// File operation of a provider, with its name in failures. Immutable.
 public enum FileOperation {
     OPEN("open the provider"),
     START("start a machine"),

@@ -106,7 +106,7 @@ public final class Inventory {
         try {
             return StoreId.parse(Files.readString(machine.resolve(STORE)));
         } catch (IOException e) {
-            return Optional.empty(); // An older version started it, or it is gone.
+            return Optional.empty(); // Started by an older version, or gone.
         }
     }
 

@@ -65,7 +65,7 @@ public final class Runs {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
     }
 
-    /// Returns the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no active run. so
+    /// Returns the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no active run, so
     /// that a late worker does not act for the next run.
     public Run requireActive(SandboxId sandbox, TaskId task) {
         return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
@@ -154,7 +154,7 @@ public final class Runs {
     }
 
     /// Stores the name of the worker process before the process starts. If the server crashes in between, the next
-    /// server looks for a process of this name.
+    /// server searches for a process of this name.
     Run named(Run run, String process) {
         return db.write(sql -> {
             RunRows.process(sql, run.id(), process);

@@ -146,7 +146,7 @@ public final class Transcripts {
         }
     }
 
-    /// Copies as many bytes as the listing says. A conversation only grows at its end.
+    /// Copies as many bytes as the listing states. A conversation only grows at its end.
     private static void copy(Workspace files, String path, Copy copy, FileMirror fileMirror) throws IOException {
         Path fresh = fileMirror.unfinished(copy.path());
         try (Download download = files.read(path, 0, copy.size());

@@ -128,7 +128,7 @@ final class Creation {
                 return prepared;
             }
         }
-        return Optional.empty(); // A machine of the pool has its disk and its root already.
+        return Optional.empty(); // A machine of the pool already has its disk and its root.
     }
 
     /// Gives a machine of the pool its owner, limits and environment. Returns an empty value if the machine died; the

@@ -74,7 +74,7 @@ public final class DiskSpace {
         File directory = home.home().toFile();
         long total = directory.getTotalSpace();
         if (total == 0) {
-            return reading; // The directory is not there, or the kernel does not say.
+            return reading; // The free space is unknown, for example because the directory does not exist.
         }
         long mark = Math.min(home.lowWaterBytes(), total / MARK_SHARE);
         long free = directory.getUsableSpace();

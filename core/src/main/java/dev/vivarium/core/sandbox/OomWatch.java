@@ -32,7 +32,7 @@ final class OomWatch {
         try {
             kills = machine.usage().oomKills();
         } catch (SandboxException e) {
-            return false; // The machine is gone and its count with it.
+            return false; // The machine and its counter are gone.
         }
         synchronized (this) {
             long now = timeSource.nanos();

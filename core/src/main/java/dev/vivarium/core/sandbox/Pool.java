@@ -76,7 +76,7 @@ final class Pool {
     /// Takes a live machine that supports these limits, if any. The caller must assign an owner or call [#discard].
     Optional<Warm> take(Limits limits) {
         if (limits.diskBytes() != engine.config.limits().diskBytes()) {
-            return Optional.empty(); // A disk keeps the size it was made with.
+            return Optional.empty(); // The size of a disk cannot change.
         }
         try {
             while (true) {
@@ -127,7 +127,7 @@ final class Pool {
             ready.addFirst(warm);
         }
         if (!warm.isConnected()) {
-            lost(warm); // The listener of the stream may have come while the machine was away.
+            lost(warm); // The stream may have broken while the machine was taken.
         }
     }
 

@@ -155,7 +155,7 @@ final class Recovery {
             return true;
         } catch (RuntimeException e) {
             if (engine.tasks.isDraining() || sandbox.info().end().isPresent()) {
-                return true; // The next server will find it; or somebody ended it and has seen to its machine.
+                return true; // The next server recovers it, or its end has removed the machine.
             }
             LOG.warn("the server failed to recover sandbox {} and tries again: {}", sandbox.id(), e.getMessage());
             return false;
@@ -182,7 +182,7 @@ final class Recovery {
                 return true;
             } catch (SandboxException e) {
                 if (!Retry.isFaultOfGuest(e)) {
-                    throw e; // The machine lives, and its processes are not given up for a failure of the server.
+                    throw e; // The machine lives; a failure of the server must not end its processes.
                 }
                 LOG.warn("sandbox {} is there but does not answer: {}", sandbox.id(), e.getMessage());
             }

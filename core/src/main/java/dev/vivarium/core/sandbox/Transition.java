@@ -4,7 +4,7 @@ import dev.vivarium.model.End;
 import java.util.Arrays;
 import java.util.Optional;
 
-/// Transition table of the states of a sandbox. All other transitions are impossible.
+/// Transition of a sandbox between two states. Immutable. All transitions that are not in this table are impossible.
 ///
 /// ```
 ///              start              pause

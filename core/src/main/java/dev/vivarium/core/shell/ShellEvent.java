@@ -25,7 +25,7 @@ public sealed interface ShellEvent {
     /// The process exited. Last event.
     record Exited(Exit exit) implements ShellEvent {}
 
-    /// The shell is unreachable for good, for example because its sandbox ended. Last event.
+    /// The shell is permanently unreachable, for example because its sandbox ended. Last event.
     record Gone(Failure failure) implements ShellEvent {}
 
     /// The viewer was closed. Last event.

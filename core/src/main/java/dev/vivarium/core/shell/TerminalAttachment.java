@@ -133,7 +133,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// Ends the attachment for good.
+    /// Ends the attachment permanently.
     void end(Failure why) {
         lock.lock();
         try {
