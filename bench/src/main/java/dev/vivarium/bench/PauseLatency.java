@@ -38,8 +38,7 @@ final class PauseLatency implements Measurement {
             Sandbox sandbox = sandboxes.open(request).sandbox();
             try (var sleeper = sandbox.exec(Command.shell("sleep 3600"))) {
                 sleeper.next();
-                Machine machine =
-                        engine.provider().adopt(sandbox.id(), TIMEOUT).orElseThrow();
+                Machine machine = engine.provider().adopt(sandbox.id(), TIMEOUT).orElseThrow();
                 Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
                 Quiet.await();
                 measure(bench, sandbox, machine, container);

@@ -15,7 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class ByteBudget {
     private static final long MIB = 1024 * 1024;
 
-    /// Size of one full response, such as a listing of 100,000 files. Minimum of a share, unless the budget is smaller.
+    /// Size of one full response, such as a listing of 100,000 files. Minimum of a share, unless the budget is
+    /// smaller.
     private static final long SMALLEST_SHARE = 16 * MIB;
 
     private static final int HOLDERS = 4;
@@ -106,8 +107,8 @@ public final class ByteBudget {
             return true;
         }
 
-        /// Reserves more bytes for an optional optimization, if less than half of the budget is in use. Returns false
-        /// if they do not fit.
+        /// Reserves more bytes for an optional optimization, if less than half of the budget is in use. Returns
+        /// false if they do not fit.
         public boolean tryAddSpare(long more) {
             return held.get() + more <= limit / 2 && tryAdd(more);
         }

@@ -32,8 +32,8 @@ public final class GroupQueue<T> {
         this.worker = VitalThread.start(name, this::run);
     }
 
-    /// Queues an entry. Returns false if the queue is closed, or stays full for `nanos`; the handler then never gets
-    /// the entry.
+    /// Queues an entry. Returns false if the queue is closed, or stays full for `nanos`; the handler then never
+    /// gets the entry.
     public boolean offer(T entry, long nanos) throws InterruptedException {
         return !closed && queue.offer(entry, nanos, TimeUnit.NANOSECONDS) && isKept(entry);
     }

@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 public final class Scheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Scheduler.class);
 
-    /// Maximum wait of the timer thread. After a jump of the clock, such as a suspended host, jobs are late by at most
-    /// this time.
+    /// Maximum wait of the timer thread. After a jump of the clock, such as a suspended host, jobs are late by at
+    /// most this time.
     private static final Duration STEP = Duration.ofMillis(500);
 
     /// Maximum wait for running jobs of a closed group.
@@ -131,8 +131,8 @@ public final class Scheduler implements AutoCloseable {
             notifyAll();
         }
 
-        /// Cancels the jobs and waits, with a timeout, for the running ones. A job must not close its own group.
-        /// Idempotent.
+        /// Cancels the jobs and waits, with a timeout, for the running ones. A job must not close its own
+        /// group. Idempotent.
         @Override
         public synchronized void close() {
             ended = true;

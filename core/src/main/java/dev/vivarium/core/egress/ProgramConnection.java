@@ -36,7 +36,7 @@ final class ProgramConnection {
     }
 
     /// Sets the read deadline to this duration from now.
-    void bear(Duration timeout) {
+    void setReadTimeout(Duration timeout) {
         deadline = System.nanoTime() + timeout.toNanos();
     }
 

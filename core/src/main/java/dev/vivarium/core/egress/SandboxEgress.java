@@ -133,7 +133,7 @@ public final class SandboxEgress {
         live.add(proxyConnection);
         try {
             Thread.sleep(pace.take());
-            egressProxy.carry(proxyConnection);
+            egressProxy.serve(proxyConnection);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {

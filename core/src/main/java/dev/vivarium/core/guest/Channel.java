@@ -109,8 +109,8 @@ public final class Channel implements AutoCloseable {
         return fields;
     }
 
-    /// Waits for the next message. After [Message.Ended], every call returns `Ended`. If the guest failed, throws its
-    /// failure after all earlier messages.
+    /// Waits for the next message. After [Message.Ended], every call returns `Ended`. If the guest failed, throws
+    /// its failure after all earlier messages.
     public Message next() {
         return next(ALWAYS).orElseThrow();
     }
@@ -181,8 +181,8 @@ public final class Channel implements AutoCloseable {
         return parse(new Fields(ByteBuffer.wrap(bytes)), shape);
     }
 
-    /// Sends bytes as fast as the guest returns credit. Returns false if the channel ended before all bytes were sent.
-    /// Throws if the connection is lost.
+    /// Sends bytes as fast as the guest returns credit. Returns false if the channel ended before all bytes were
+    /// sent. Throws if the connection is lost.
     public boolean write(byte[] bytes, int offset, int length) {
         int sent = 0;
         while (sent < length) {

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /// No method blocks or runs code of a caller. A frame changes the state of its channel. After each read, [#wake]
 /// unparks the waiting threads once, not once for each frame.
 final class ChannelTable implements FrameReader.Sink {
-    /// Limit of the protocol. A closed channel counts until the guest has ended it, so a guest that never ends channels
-    /// has a bounded cost.
+    /// Limit of the protocol. A closed channel counts until the guest has ended it, so a guest that never ends
+    /// channels has a bounded cost.
     static final int MAX_CHANNELS = 1_024;
 
     private static final Logger LOG = LoggerFactory.getLogger(ChannelTable.class);

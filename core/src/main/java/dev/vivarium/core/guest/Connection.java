@@ -50,7 +50,7 @@ final class Connection {
         this.id = id;
         this.socket = socket;
         this.channelTable = new ChannelTable(id);
-        this.outbound = new FrameWriter(socket, () -> loop.askForRoom(this));
+        this.outbound = new FrameWriter(socket, () -> loop.requestRoom(this));
     }
 
     SandboxId id() {

@@ -18,7 +18,7 @@ final class FrameWriter {
     private static final long FOREVER = Long.MAX_VALUE;
 
     private final SocketChannel socket;
-    private final Runnable askForRoom;
+    private final Runnable requestRoom;
     private final ReentrantLock writing = new ReentrantLock(true);
 
     /// Holder of the lock, while it waits for room.
@@ -27,10 +27,10 @@ final class FrameWriter {
     private volatile boolean room;
     private volatile boolean closed;
 
-    /// `askForRoom` must cause a call of [#onRoom] as soon as the socket is writable again.
-    FrameWriter(SocketChannel socket, Runnable askForRoom) {
+    /// `requestRoom` must cause a call of [#onRoom] as soon as the socket is writable again.
+    FrameWriter(SocketChannel socket, Runnable requestRoom) {
         this.socket = socket;
-        this.askForRoom = askForRoom;
+        this.requestRoom = requestRoom;
     }
 
     /// Writes the parts of one frame, without a time limit. Returns when the kernel has accepted them.
@@ -91,7 +91,7 @@ final class FrameWriter {
     private boolean awaitRoom(long deadline) {
         room = false;
         waiting = Thread.currentThread();
-        askForRoom.run();
+        requestRoom.run();
         boolean interrupted = false;
         try {
             while (!room && !closed) {

@@ -48,8 +48,8 @@ public final class Guest implements AutoCloseable {
         return new Guest(connection, hello, tokens, Counting.NONE);
     }
 
-    /// Performs the handshake with the guest on `socket`, and takes ownership of the socket. Throws if HELLO does not
-    /// arrive within five seconds, or if its secret is wrong.
+    /// Performs the handshake with the guest on `socket`, and takes ownership of the socket. Throws if HELLO does
+    /// not arrive within five seconds, or if its secret is wrong.
     public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
         return greet(loop.attach(id, socket), secret, TIMEOUT);
     }
@@ -58,7 +58,7 @@ public final class Guest implements AutoCloseable {
         ChannelTable channelTable = connection.channelTable();
         try {
             Hello hello = read(connection, await(connection, channelTable.hello(), timeout));
-            if (!hello.knows(secret)) {
+            if (!hello.hasSecret(secret)) {
                 throw refuse(connection, "it has another secret");
             }
             if (hello.generation() < GENERATION) {
@@ -91,7 +91,8 @@ public final class Guest implements AutoCloseable {
         return hello.build();
     }
 
-    /// Processes from an earlier connection. Each waits for [#detach], for [#kill] or, if it is kept, for [#attach].
+    /// Processes from an earlier connection. Each waits for [#detach], for [#kill] or, if it is kept, for
+    /// [#attach].
     public List<SurvivingProcess> survivors() {
         return hello.survivors();
     }
@@ -131,8 +132,8 @@ public final class Guest implements AutoCloseable {
         connection.send(new Payload().frame(survivor.channel(), Kind.CLOSE));
     }
 
-    /// Opens a channel. In the specification, `request` follows the credit. The [Cancellation] of the calling thread,
-    /// if any, closes the channel.
+    /// Opens a channel. In the specification, `request` follows the credit. The [Cancellation] of the calling
+    /// thread, if any, closes the channel.
     public Channel open(Service service, Payload request, RequestSubject subject) {
         Cancellation.checkCurrent();
         Channel channel = openKept(service, request, subject);
@@ -170,9 +171,9 @@ public final class Guest implements AutoCloseable {
         return channel;
     }
 
-    /// Listens on the loopback of the guest, on `port` or, if `port` is 0, on a port that the kernel selects. Passes
-    /// each incoming connection to `taker` in a virtual thread, and closes it when `taker` returns. At most `most`
-    /// connections are open at a time. Fails with `ProviderFailed` if the port is in use.
+    /// Listens on the loopback of the guest, on `port` or, if `port` is 0, on a port that the kernel selects.
+    /// Passes each incoming connection to `taker` in a virtual thread, and closes it when `taker` returns. At most
+    /// `most` connections are open at a time. Fails with `ProviderFailed` if the port is in use.
     public InsideListener listen(int port, int most, Consumer<Channel> taker) {
         var incomingConnections = new IncomingConnections(connection, most, taker);
         Channel channel = open(
@@ -243,8 +244,8 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Sets the number of processors that later commands see, 0 for all, and the seconds that the guest continues
-    /// without a host, 0 for ever. A guest of version 0.1 ignores the second number. Returns before the guest replies,
-    /// so that the caller can do other work. Close the result.
+    /// without a host, 0 for ever. A guest of version 0.1 ignores the second number. Returns before the guest
+    /// replies, so that the caller can do other work. Close the result.
     public Setup startSetup(int cpus, long orphanGraceSeconds) {
         var request = new Payload().u32(cpus).u32((int) orphanGraceSeconds);
         return new Setup(open(Service.SETUP, request, new RequestSubject.Machine()));
@@ -296,7 +297,8 @@ public final class Guest implements AutoCloseable {
         return connection.loss();
     }
 
-    /// Runs `listener` once, in a new virtual thread, when the connection is lost or closed; at once if it already is.
+    /// Runs `listener` once, in a new virtual thread, when the connection is lost or closed; at once if it already
+    /// is.
     public void onLost(Runnable listener) {
         connection.onLost(listener);
     }

@@ -103,7 +103,7 @@ public final class GuestLoop implements AutoCloseable {
     }
 
     /// Causes a call of [Connection#onRoom] as soon as the socket is writable.
-    void askForRoom(Connection connection) {
+    void requestRoom(Connection connection) {
         SelectionKey key = connection.socket().keyFor(selector);
         try {
             if (key != null) {

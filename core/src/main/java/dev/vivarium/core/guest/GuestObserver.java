@@ -15,7 +15,8 @@ public interface GuestObserver {
     /// Called after the end of a channel. The guest loop also calls it, so it must not block.
     default void ended(Service service) {}
 
-    /// Failure for the callers of a lost guest. Called in the thread of the caller, without locks; may block briefly.
+    /// Failure for the callers of a lost guest. Called in the thread of the caller, without locks; may block
+    /// briefly.
     default Failure explain(Failure.GuestUnreachable loss) {
         return loss;
     }

@@ -24,12 +24,12 @@ record Hello(int generation, long features, String secret, String build, List<Su
         int generation = fields.u16();
         long features = fields.i64();
         String secret = fields.string();
-        String build = fields.words();
+        String build = fields.text();
         return new Hello(generation, features, secret, build, survivors(fields));
     }
 
     /// Compares in constant time, so that the duration does not reveal a matching prefix.
-    boolean knows(String expected) {
+    boolean hasSecret(String expected) {
         return MessageDigest.isEqual(
                 secret.getBytes(StandardCharsets.UTF_8), expected.getBytes(StandardCharsets.UTF_8));
     }

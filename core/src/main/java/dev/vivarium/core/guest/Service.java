@@ -31,7 +31,8 @@ public enum Service {
     final int window;
 
     /// Credit of each stream before the first read. LIST and WATCH wait for the credit of a whole batch, up to
-    /// [#BATCH]. With twice that, either the credit suffices, or half a window was taken and its credit is returned.
+    /// [#BATCH]. With twice that, either the credit suffices, or half a window was taken and its credit is
+    /// returned.
     int initialWindow() {
         int initial = this == LIST || this == WATCH ? 2 * BATCH : BATCH;
         return Math.min(window, initial);

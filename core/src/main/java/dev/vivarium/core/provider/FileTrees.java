@@ -36,7 +36,8 @@ public final class FileTrees {
         Files.writeString(file, text, StandardCharsets.UTF_8);
     }
 
-    /// Copies a tree with owners, modes, times and extended attributes; shares blocks if the file system supports that.
+    /// Copies a tree with owners, modes, times and extended attributes; shares blocks if the file system supports
+    /// that.
     public static void copy(Path from, Path to) throws IOException {
         HostTool.run("copy files", List.of("cp", "--archive", "--reflink=auto", "--", from.toString(), to.toString()));
     }

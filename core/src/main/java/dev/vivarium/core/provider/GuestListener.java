@@ -37,8 +37,8 @@ public final class GuestListener implements AutoCloseable {
         this.channel = channel;
     }
 
-    /// Listens at `path`, which only root and the user `owner` can use. The name appears when the socket is ready, so
-    /// that a retrying guest never finds a socket without permission.
+    /// Listens at `path`, which only root and the user `owner` can use. The name appears when the socket is ready,
+    /// so that a retrying guest never finds a socket without permission.
     public static GuestListener bind(SandboxId id, Path path, int owner) {
         var unready = path.resolveSibling(path.getFileName() + ".new");
         try {
@@ -73,7 +73,7 @@ public final class GuestListener implements AutoCloseable {
                 if (socket != null) {
                     return socket;
                 }
-                refuseToWait(left, isAlive);
+                requireAlive(left, isAlive);
             }
         } catch (ClosedChannelException e) {
             throw unreachable("the socket was closed");
@@ -83,7 +83,7 @@ public final class GuestListener implements AutoCloseable {
         }
     }
 
-    private void refuseToWait(Duration left, BooleanSupplier isAlive) {
+    private void requireAlive(Duration left, BooleanSupplier isAlive) {
         if (!isAlive.getAsBoolean()) {
             throw unreachable("its init has ended");
         }

@@ -31,8 +31,8 @@ public final class HostProcess {
     }
 
     /// Reads a file of the process in `/proc`; empty if the process is gone or belongs to another user. Throws
-    /// `ProviderFailed` if the read fails for another reason, such as too many open files, which must not look like the
-    /// exit of the process.
+    /// `ProviderFailed` if the read fails for another reason, such as too many open files, which must not look like
+    /// the exit of the process.
     public static String read(long pid, String name) {
         try {
             return new String(Files.readAllBytes(Path.of("/proc/" + pid, name)), StandardCharsets.ISO_8859_1);

@@ -46,8 +46,8 @@ public final class Inventory {
         /// The id that a disk or snapshot contains.
         Optional<StoreId> storeOf(Path disk) throws IOException;
 
-        /// Writes the id into a disk that no machine uses, or into a snapshot. Does nothing if there is no space for
-        /// it.
+        /// Writes the id into a disk that no machine uses, or into a snapshot. Does nothing if there is no
+        /// space for it.
         void writeStore(Path disk, StoreId store) throws IOException;
     }
 
@@ -57,8 +57,8 @@ public final class Inventory {
         this.orphans = new Orphans(orphans);
     }
 
-    /// Records the store of a machine, its graces, and whether its disk is new, in the directory of the machine before
-    /// its start.
+    /// Records the store of a machine, its graces, and whether its disk is new, in the directory of the machine
+    /// before its start.
     public void recordMachine(MachineSpec spec, boolean isNew) throws IOException {
         var machine = places.machine(spec.id());
         Files.writeString(machine.resolve(STORE), spec.store().value());
@@ -69,8 +69,8 @@ public final class Inventory {
         }
     }
 
-    /// Records that a machine is about to be handed out. From now on, its disk may contain data, and the orphan watcher
-    /// uses the grace of a used machine.
+    /// Records that a machine is about to be handed out. From now on, its disk may contain data, and the orphan
+    /// watcher uses the grace of a used machine.
     public void recordUse(SandboxId id) {
         FileOperation.RECORD.run(() -> Files.deleteIfExists(places.machine(id).resolve(UNUSED)));
     }

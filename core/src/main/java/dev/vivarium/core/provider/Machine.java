@@ -10,8 +10,8 @@ import java.time.Duration;
 public interface Machine {
     SandboxId id();
 
-    /// Waits for the next connection of the guest: the first one after the start, then one after each disconnect. The
-    /// caller owns the stream. Throws if the machine has died, or on timeout.
+    /// Waits for the next connection of the guest: the first one after the start, then one after each disconnect.
+    /// The caller owns the stream. Throws if the machine has died, or on timeout.
     GuestStream connect(Duration timeout);
 
     /// Freezes every process. A frozen guest does not reply. Idempotent. Only machines of a provider with

@@ -63,8 +63,8 @@ public final class OrphanWatcher {
         }
     }
 
-    /// Closes the standard input of the process. The process exits soon if no machine is left, and watches the machines
-    /// otherwise.
+    /// Closes the standard input of the process. The process exits soon if no machine is left, and watches the
+    /// machines otherwise.
     public void release() {
         synchronized (lock) {
             if (process != null) {

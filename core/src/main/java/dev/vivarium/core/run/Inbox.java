@@ -91,7 +91,7 @@ public final class Inbox implements SandboxListener {
             MessageRows.insert(sql, sandbox, message);
             return MessageRows.waiting(sql, sandbox);
         });
-        messageSignal(sandbox).ring();
+        messageSignal(sandbox).signal();
         return new Posted(appended, new Queued(message, waiting));
     }
 
@@ -117,8 +117,7 @@ public final class Inbox implements SandboxListener {
         return await(sandbox, timeout, () -> takeNow(sandbox));
     }
 
-    List<Message> await(SandboxId sandbox, Duration timeout, Supplier<List<Message>> look)
-            throws InterruptedException {
+    List<Message> await(SandboxId sandbox, Duration timeout, Supplier<List<Message>> look) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
         MessageSignal messageSignal = messageSignal(sandbox);
         while (true) {
@@ -170,7 +169,7 @@ public final class Inbox implements SandboxListener {
             MessageRows.putBack(sql, messages);
             return messages.size();
         });
-        messageSignal(sandbox).ring();
+        messageSignal(sandbox).signal();
     }
 
     /// Marks messages as delivered. The events come first: after a crash in between, the message is delivered
@@ -206,7 +205,7 @@ public final class Inbox implements SandboxListener {
     public void ended(SandboxInfo sandbox) {
         MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
-            messageSignal.ring();
+            messageSignal.signal();
         }
     }
 

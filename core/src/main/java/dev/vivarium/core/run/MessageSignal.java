@@ -20,7 +20,7 @@ final class MessageSignal {
         }
     }
 
-    void ring() {
+    void signal() {
         lock.lock();
         try {
             count++;

@@ -146,7 +146,7 @@ public final class Reviews implements SandboxListener {
                     : Optional.empty();
         });
         pending.ifPresent(stored -> {
-            ring(review.sandbox());
+            signal(review.sandbox());
             outbox.send(stored);
         });
         Review now = require(review.sandbox(), review.id().value());
@@ -191,16 +191,16 @@ public final class Reviews implements SandboxListener {
                 return isFirst ? Optional.of(outbox.put(sql, review.sandbox(), event)) : Optional.empty();
             });
             pending.ifPresent(stored -> {
-                ring(review.sandbox());
+                signal(review.sandbox());
                 outbox.send(stored);
             });
         }
     }
 
-    private void ring(SandboxId sandbox) {
+    private void signal(SandboxId sandbox) {
         MessageSignal messageSignal = bells.get(sandbox);
         if (messageSignal != null) {
-            messageSignal.ring();
+            messageSignal.signal();
         }
     }
 
@@ -208,7 +208,7 @@ public final class Reviews implements SandboxListener {
     public void ended(SandboxInfo sandbox) {
         MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
-            messageSignal.ring();
+            messageSignal.signal();
         }
     }
 

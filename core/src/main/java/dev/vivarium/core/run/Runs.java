@@ -317,7 +317,7 @@ public final class Runs {
     }
 
     /// Resumes an agent that is held.
-    void letGo(SandboxId sandbox) {
+    void resumeAgent(SandboxId sandbox) {
         find(sandbox)
                 .filter(run -> run.isActive() && desired(run).desiredState() == DesiredState.PAUSE)
                 .ifPresent(run -> desiredState(run, DesiredState.RUN, Optional.empty()));

@@ -62,7 +62,7 @@ public final class Transcripts {
 
     /// Copies the changed files. Waits at most `timeout`, because a sandbox can delay the copy.
     void save(Sandbox sandbox, Run run, Duration timeout) {
-        var worker = Thread.ofVirtual().name("transcript-" + run.id()).start(() -> saveInTurn(sandbox, run));
+        var worker = Thread.ofVirtual().name("transcript-" + run.id()).start(() -> saveExclusively(sandbox, run));
         try {
             if (!worker.join(timeout)) {
                 worker.interrupt();
@@ -73,7 +73,7 @@ public final class Transcripts {
         }
     }
 
-    private void saveInTurn(Sandbox sandbox, Run run) {
+    private void saveExclusively(Sandbox sandbox, Run run) {
         Semaphore turn = turns.computeIfAbsent(run.sandbox(), any -> new Semaphore(1));
         try {
             if (!turn.tryAcquire(10, TimeUnit.SECONDS)) {
@@ -211,7 +211,7 @@ public final class Transcripts {
                 room -= fileMirror.bytes();
                 boolean isDue = room < 0 || found.grown().isBefore(limit);
                 if (isDue && !isAtWork.test(found.sandbox())) {
-                    deleteInTurn(found.sandbox(), fileMirror);
+                    deleteExclusively(found.sandbox(), fileMirror);
                 }
             } catch (IOException e) {
                 LOG.warn("the transcript of {} stays a while: {}", found.sandbox(), e.getMessage());
@@ -220,7 +220,7 @@ public final class Transcripts {
     }
 
     /// Waits for a copy that is under way, because its index would name deleted files.
-    private void deleteInTurn(SandboxId sandbox, FileMirror fileMirror) throws IOException {
+    private void deleteExclusively(SandboxId sandbox, FileMirror fileMirror) throws IOException {
         Semaphore turn = turns.computeIfAbsent(sandbox, any -> new Semaphore(1));
         if (turn.tryAcquire()) {
             try {

@@ -147,8 +147,8 @@ public final class Adoption {
         LOG.info("adopted sandbox {} of user {} and thread {}", id, owner.user(), owner.thread());
     }
 
-    /// Row of a sandbox that ran before a restart of the host. Its environment and its egress rules were only in the
-    /// lost row.
+    /// Row of a sandbox that ran before a restart of the host. Its environment and its egress rules were only in
+    /// the lost row.
     private SandboxRow row(SandboxId id, LabelFields.Described described) {
         Instant now = timeSource.now();
         return new SandboxRow(

@@ -123,7 +123,7 @@ final class Creation {
             if (taken.isEmpty()) {
                 return Optional.empty();
             }
-            Optional<Prepared> prepared = personalise(taken.get(), request);
+            Optional<Prepared> prepared = assignOwner(taken.get(), request);
             if (prepared.isPresent()) {
                 return prepared;
             }
@@ -131,9 +131,9 @@ final class Creation {
         return Optional.empty(); // A machine of the pool already has its disk and its root.
     }
 
-    /// Gives a machine of the pool its owner, limits and environment. Returns an empty value if the machine died; the
-    /// caller then tries the next machine.
-    private Optional<Prepared> personalise(Pool.Warm warm, NewSandbox request) {
+    /// Gives a machine of the pool its owner, limits and environment. Returns an empty value if the machine died;
+    /// the caller then tries the next machine.
+    private Optional<Prepared> assignOwner(Pool.Warm warm, NewSandbox request) {
         SandboxRow row = row(request, Phase.RUNNING, Optional.of(warm.row()));
         Launched launched = warm.launched();
         try (var undo = new Undo()) {
@@ -159,8 +159,8 @@ final class Creation {
         }
     }
 
-    /// Assigns the machine to its owner. Returns false if it is no longer in the pool. If the thread belongs to another
-    /// user, the call fails and the machine stays in the pool.
+    /// Assigns the machine to its owner. Returns false if it is no longer in the pool. If the thread belongs to
+    /// another user, the call fails and the machine stays in the pool.
     private boolean handOut(SandboxRow row, Pool.Warm warm, Undo undo) {
         try {
             boolean isTheirs = engine.rows.handOut(row);
@@ -214,7 +214,7 @@ final class Creation {
         Thread.ofVirtual().name("row-" + row.id()).start(written);
         try (var undo = new Undo()) {
             undo.add("wait for the row of " + row.id(), () -> await(written));
-            Launched launched = engine.registry.inTurn(row.id(), () -> {
+            Launched launched = engine.registry.exclusively(row.id(), () -> {
                 sandbox.requireNotEnded();
                 order.from().ifPresent(snapshot -> engine.provider.restore(row.id(), snapshot));
                 return launch.start(row, Disk.ERASE);

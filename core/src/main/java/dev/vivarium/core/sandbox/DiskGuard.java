@@ -76,7 +76,7 @@ final class DiskGuard implements AutoCloseable {
     private void run() {
         try {
             do {
-                beat();
+                runOnce();
             } while (!closed.await(pause(space.reading()), TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -91,7 +91,7 @@ final class DiskGuard implements AutoCloseable {
                 : Math.clamp(aboveMark / FASTEST, SHORTEST_PAUSE.toMillis(), LONGEST_PAUSE.toMillis());
     }
 
-    private void beat() {
+    private void runOnce() {
         try {
             Reading now = space.measure();
             boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();

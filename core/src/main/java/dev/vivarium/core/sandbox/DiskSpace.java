@@ -44,8 +44,8 @@ public final class DiskSpace {
         OK,
         /// Below the low-water mark: no new disks and no snapshots, and the largest grower is frozen.
         LOW,
-        /// Nearly full: the server also rejects uploads and events of agents. It still writes ends of sandboxes, audit
-        /// entries and its own events.
+        /// Nearly full: the server also rejects uploads and events of agents. It still writes ends of
+        /// sandboxes, audit entries and its own events.
         FULL;
 
         public String label() {

@@ -9,8 +9,8 @@ import java.util.Set;
 /// Environment variables of commands. In order of precedence: those of the command, of the sandbox, of the egress
 /// proxy, and the defaults. Thread-safe.
 public final class Environment {
-    /// Only the character set is set. With `LANG`, every program reads a dozen locale files, which takes a fifth of the
-    /// start time of a shell.
+    /// Only the character set is set. With `LANG`, every program reads a dozen locale files, which takes a fifth of
+    /// the start time of a shell.
     private static final Map<String, String> ORDINARY = Map.of(
             "USER", "sandboxuser",
             "LOGNAME", "sandboxuser",

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 final class GuestConnections {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 
-    /// Maximum time between the end of a stream and the exit of its machine. The stream ends before the last process
-    /// exits.
+    /// Maximum time between the end of a stream and the exit of its machine. The stream ends before the last
+    /// process exits.
     private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
 
@@ -131,7 +131,7 @@ final class GuestConnections {
 
     private void reconnect(Sandbox sandbox, Machine machine, Optional<Disconnect> loss) {
         String why = loss.map(Disconnect::why).orElse("the stream broke");
-        int failures = sandbox.losses().count(loss);
+        int failures = sandbox.disconnects().count(loss);
         var retry = new Retry(tasks, sandbox);
         while (retry.isWanted()) {
             try {
@@ -170,15 +170,15 @@ final class GuestConnections {
     }
 
     private void endDead(Sandbox sandbox, Machine machine) {
-        if (sandbox.diedForWantOfMemory(machine)) {
+        if (sandbox.wasOomKilled(machine)) {
             ending.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
         } else {
             ending.end(sandbox, End.Cause.CRASH, "its machine died");
         }
     }
 
-    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended. On failure, the sandbox
-    /// stays `Recovering`.
+    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended. On failure, the
+    /// sandbox stays `Recovering`.
     void recovered(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         try {
             run(sandbox, machine, guest, how);

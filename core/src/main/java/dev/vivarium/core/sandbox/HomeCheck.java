@@ -28,8 +28,8 @@ public final class HomeCheck {
         this.provider = provider;
     }
 
-    /// Opens the SQLite store of the home. If the home is empty, the store can be new. A missing store is created only
-    /// after the check, so that a failed check changes nothing.
+    /// Opens the SQLite store of the home. If the home is empty, the store can be new. A missing store is created
+    /// only after the check, so that a failed check changes nothing.
     public Db openStore(Path file) {
         if (Db.isMissing(file)) {
             requireEmpty();

@@ -26,7 +26,7 @@ final class LivenessProbe {
         this.tasks = tasks;
     }
 
-    void beat() {
+    void runOnce() {
         for (Sandbox sandbox : registry.all()) {
             if (sandbox.lifecycle().state() instanceof State.Running running && beingAsked.add(sandbox.id())) {
                 tasks.start("liveness-" + sandbox.id(), () -> {

@@ -7,8 +7,8 @@ import java.time.Duration;
 
 /// Detector of OOM kills, based on the counter of the kernel. It reads the counter only after a kill. Thread-safe.
 final class OomWatch {
-    /// The kernel often kills several processes at once. All kills within this time belong to the same increase of the
-    /// counter.
+    /// The kernel often kills several processes at once. All kills within this time belong to the same increase of
+    /// the counter.
     private static final long SAME_MOMENT_NANOS = Duration.ofSeconds(2).toNanos();
 
     private final TimeSource timeSource;

@@ -64,7 +64,8 @@ final class OrphanCleanup {
         return removed;
     }
 
-    /// Queries the store only if the files do not suffice, because the pool must remove machines while the store fails.
+    /// Queries the store only if the files do not suffice, because the pool must remove machines while the store
+    /// fails.
     private boolean isDisposable(SandboxId id) {
         InventoryRecord trace = inventory.trace(id);
         if (!trace.hasDisk() || trace.isUnused()) {
@@ -82,8 +83,8 @@ final class OrphanCleanup {
         return row.get().owner().isEmpty() && !trace.hasMachine() && !trace.hasOwner();
     }
 
-    /// Deletes a row without an owner first, because the row is older than the disk. Without the record of the machine,
-    /// such a row means that the disk was never used.
+    /// Deletes a row without an owner first, because the row is older than the disk. Without the record of the
+    /// machine, such a row means that the disk was never used.
     private boolean setAside(SandboxId id) {
         try {
             rows.forgetUnowned(id);
@@ -103,7 +104,7 @@ final class OrphanCleanup {
 
     /// Kills the machine and moves its disk to `orphans/`.
     void keepDisk(SandboxId id) {
-        registry.inTurn(id, () -> {
+        registry.exclusively(id, () -> {
             provider.remove(id, Disk.KEEP);
             inventory.setAside(id, timeSource.now());
             return id;

@@ -60,8 +60,8 @@ final class Pool {
 
     /// Machine without an owner, and its row.
     record Warm(SandboxRow row, Launched launched) {
-        /// Reports whether the guest is connected, since the stream ends with the machine. The assignment of an owner
-        /// sends a request to the guest, so the processes need no check here.
+        /// Reports whether the guest is connected, since the stream ends with the machine. The assignment of an
+        /// owner sends a request to the guest, so the processes need no check here.
         boolean isConnected() {
             return launched.guest().isOpen();
         }
@@ -100,8 +100,8 @@ final class Pool {
         }
     }
 
-    /// A pool that is at least half full waits for its regular refill, because a start now takes processor time from
-    /// the first command of the new sandbox.
+    /// A pool that is at least half full waits for its regular refill, because a start now takes processor time
+    /// from the first command of the new sandbox.
     private boolean isLow() {
         synchronized (lock) {
             return ready.size() * 2 < engine.config.room().poolSize();
@@ -161,8 +161,8 @@ final class Pool {
         }
     }
 
-    /// Removes a machine without an owner, then its row. In the other order, a remaining disk looks like a disk with a
-    /// lost row.
+    /// Removes a machine without an owner, then its row. In the other order, a remaining disk looks like a disk
+    /// with a lost row.
     void forget(SandboxId id) {
         leftovers.clear(id);
     }
@@ -203,7 +203,7 @@ final class Pool {
             engine.registry.claim(row.id());
             undo.add("forget " + row.id(), () -> forget(row.id()));
             engine.rows.insert(row);
-            Launched launched = engine.registry.inTurn(row.id(), () -> launch.start(row, Disk.ERASE));
+            Launched launched = engine.registry.exclusively(row.id(), () -> launch.start(row, Disk.ERASE));
             undo.add("close the stream of " + row.id(), launched.guest()::close);
             engine.rows.phase(row.id(), Phase.POOLED);
             add(new Warm(row.withPhase(Phase.POOLED), launched));
@@ -242,8 +242,8 @@ final class Pool {
         }
     }
 
-    /// Adds a machine from the pool of an earlier server, if it lives; removes it otherwise. The caller has taken its
-    /// place in the pool.
+    /// Adds a machine from the pool of an earlier server, if it lives; removes it otherwise. The caller has taken
+    /// its place in the pool.
     void adopt(SandboxRow row) {
         try (var undo = new Undo()) {
             undo.add("give back its place", capacity::leavePool);

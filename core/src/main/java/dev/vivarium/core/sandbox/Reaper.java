@@ -22,7 +22,7 @@ final class Reaper {
         this.ending = ending;
     }
 
-    void beat() {
+    void runOnce() {
         for (Sandbox sandbox : registry.all()) {
             if (isDue(sandbox) && underExamination.add(sandbox.id())) {
                 tasks.start("reap-" + sandbox.id(), () -> {

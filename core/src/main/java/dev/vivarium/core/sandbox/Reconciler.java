@@ -26,7 +26,7 @@ final class Reconciler {
         return new Reconciliation(passes.get(), orphans.get());
     }
 
-    void beat() {
+    void runOnce() {
         ending.settle();
         removeOrphans();
         endForgottenRows();
@@ -36,8 +36,8 @@ final class Reconciler {
         passes.incrementAndGet();
     }
 
-    /// The order matters: an id is claimed before anything of it exists. A trace that is found first and whose id is
-    /// not claimed afterwards has no owner.
+    /// The order matters: an id is claimed before anything of it exists. A trace that is found first and whose id
+    /// is not claimed afterwards has no owner.
     private void removeOrphans() {
         Set<SandboxId> found = engine.provider.survivors();
         for (SandboxId id : found) {

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 /// | `paused` | a machine | freeze if needed; reconnect on resume |
 /// | `running`, `paused` | nothing | fail: the host was restarted without its disk |
 /// | `creating` | anything | fail, remove |
-/// | `pooled` | an unused machine | return to the pool; anything else is removed, or kept in `orphans/` if it was used |
+/// | `pooled` | an unused machine | return to the pool; anything else is removed, or kept in `orphans/` if used |
 /// | `running`, `paused` | a disk in `orphans/` | move back, then as above |
 final class Recovery {
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
@@ -103,8 +103,8 @@ final class Recovery {
         findLater(sandbox, status);
     }
 
-    /// Recovers a sandbox in the background, until it is found or ends. After a failure of the server, the next attempt
-    /// follows after a pause.
+    /// Recovers a sandbox in the background, until it is found or ends. After a failure of the server, the next
+    /// attempt follows after a pause.
     void findLater(Sandbox sandbox, Status status) {
         var retry = new Retry(engine.tasks, sandbox);
         engine.tasks.start("recover-" + sandbox.id(), () -> {
@@ -216,7 +216,7 @@ final class Recovery {
 
     /// Starts the machine again on its disk. Only the files survive.
     private void revive(Sandbox sandbox) {
-        Optional<Launched> launched = engine.registry.inTurn(sandbox.id(), () -> startAgain(sandbox));
+        Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startAgain(sandbox));
         if (launched.isEmpty()) {
             ending.end(sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
             return;

@@ -32,7 +32,7 @@ final class Registry {
     }
 
     /// Runs `work` on the machine of `id`, exclusively; claims the id if needed.
-    <T> T inTurn(SandboxId id, Supplier<T> work) {
+    <T> T exclusively(SandboxId id, Supplier<T> work) {
         Semaphore turn = claimed.computeIfAbsent(id, _ -> new Semaphore(1, true));
         turn.acquireUninterruptibly();
         try {

@@ -47,7 +47,7 @@ public final class Sandbox {
     private final Pausing pausing;
     private final GuestTraffic guestTraffic;
     private final OomWatch ooms;
-    private final DisconnectCounter losses;
+    private final DisconnectCounter disconnects;
     private final WriteLock turns = new WriteLock();
     private final Processes processes;
     private final Shells shells;
@@ -70,7 +70,7 @@ public final class Sandbox {
         this.guestTraffic =
                 new GuestTraffic(this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
-        this.losses = new DisconnectCounter(engine.timeSource);
+        this.disconnects = new DisconnectCounter(engine.timeSource);
         this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);
         this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
         this.sandboxEgress = streams.egressOf(this);
@@ -145,8 +145,8 @@ public final class Sandbox {
         return sandboxEgress;
     }
 
-    /// Opens the control port permanently, and returns its address inside the sandbox. To handle its connections, see
-    /// [Sandboxes#controlPorts].
+    /// Opens the control port permanently, and returns its address inside the sandbox. To handle its connections,
+    /// see [Sandboxes#controlPorts].
     public URI openControlPort() {
         return controlPort.open(guest(), port -> engine.rows.controlPort(id(), port));
     }
@@ -264,11 +264,11 @@ public final class Sandbox {
         return guestTraffic.explain(exit);
     }
 
-    boolean diedForWantOfMemory() {
+    boolean wasOomKilled() {
         return lifecycle.state().findMachine().map(ooms::explains).orElse(false);
     }
 
-    boolean diedForWantOfMemory(Machine machine) {
+    boolean wasOomKilled(Machine machine) {
         return ooms.explains(machine);
     }
 
@@ -301,8 +301,8 @@ public final class Sandbox {
         return lifecycle;
     }
 
-    DisconnectCounter losses() {
-        return losses;
+    DisconnectCounter disconnects() {
+        return disconnects;
     }
 
     GuestTraffic guestTraffic() {

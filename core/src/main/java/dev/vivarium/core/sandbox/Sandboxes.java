@@ -107,13 +107,13 @@ public final class Sandboxes implements AutoCloseable {
         Duration reconcileEvery = engine.config.times().reconcileEvery();
         var probe = new LivenessProbe(engine.registry, engine.tasks);
         diskGuard.start();
-        jobs.every(Duration.ZERO, REAP_EVERY, "reaper", reaper::beat)
+        jobs.every(Duration.ZERO, REAP_EVERY, "reaper", reaper::runOnce)
                 .every(Duration.ZERO, REAP_EVERY, "unstored ends", ending::settle)
                 .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
                 .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
                 .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
-                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", probe::beat)
-                .every(Duration.ZERO, reconcileEvery, "reconciler", reconciler::beat)
+                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", probe::runOnce)
+                .every(Duration.ZERO, reconcileEvery, "reconciler", reconciler::runOnce)
                 .every(Duration.ZERO, reconcileEvery, "snapshots", snapshots::reconcile);
     }
 
@@ -137,9 +137,9 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// Returns the sandbox of the thread, and creates it if needed. Concurrent calls for one thread create one sandbox.
-    /// Fails with `NoSandboxForThread` if the thread belongs to another user, and with `AtCapacity` if the capacity is
-    /// used.
+    /// Returns the sandbox of the thread, and creates it if needed. Concurrent calls for one thread create one
+    /// sandbox. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `AtCapacity` if the
+    /// capacity is used.
     public OpenResult open(NewSandbox request) {
         engine.tasks.refuseWhileDraining();
         check(request);
@@ -193,8 +193,8 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     /// Creates a sandbox with the files of a snapshot, for a thread without a sandbox. The disk has the size of the
-    /// snapshot. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `ThreadHasSandbox` if
-    /// it has a sandbox.
+    /// snapshot. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `ThreadHasSandbox`
+    /// if it has a sandbox.
     public Sandbox fork(NewSandbox request, SnapshotInfo from) {
         engine.tasks.refuseWhileDraining();
         check(request);

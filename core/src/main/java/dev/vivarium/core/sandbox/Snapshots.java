@@ -102,7 +102,7 @@ public final class Snapshots {
         try (Move move = begin(sandbox, Transition.PAUSE)
                 .or(() -> begin(sandbox, Transition.RESUME))
                 .orElseThrow(() -> refusal(sandbox))) {
-            return engine.registry.inTurn(sandbox.id(), () -> {
+            return engine.registry.exclusively(sandbox.id(), () -> {
                 sandbox.requireNotEnded();
                 return move.before() instanceof State.Running running
                         ? saveFrozen(running.machine(), id)
@@ -162,8 +162,8 @@ public final class Snapshots {
         }
     }
 
-    /// Locks the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with `Unsupported`
-    /// if the provider does not support snapshots.
+    /// Locks the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with
+    /// `Unsupported` if the provider does not support snapshots.
     Use use(SnapshotInfo snapshot) {
         engine.provider.requireSnapshots();
         var use = new Use(snapshot.id());
@@ -194,8 +194,8 @@ public final class Snapshots {
         rows.list(thread).forEach(this::delete);
     }
 
-    /// Replaces the files of a sandbox with those of a snapshot. The sandbox keeps its id. Its processes are killed,
-    /// and it runs afterwards even if it was paused. On failure, it continues with its old files.
+    /// Replaces the files of a sandbox with those of a snapshot. The sandbox keeps its id. Its processes are
+    /// killed, and it runs afterwards even if it was paused. On failure, it continues with its old files.
     public void restore(Sandbox sandbox, SnapshotInfo snapshot) {
         engine.tasks.refuseWhileDraining();
         engine.space.requireRoom("restore a snapshot");
@@ -229,11 +229,11 @@ public final class Snapshots {
         running.guest().close();
     }
 
-    /// If the machine does not start, the caller gets the failure, and the server keeps trying: the sandbox keeps its
-    /// disk.
+    /// If the machine does not start, the caller gets the failure, and the server keeps trying: the sandbox keeps
+    /// its disk.
     private Replaced restart(Sandbox sandbox, SnapshotId snapshot) {
         try {
-            Replaced replaced = engine.registry.inTurn(sandbox.id(), () -> replace(sandbox, snapshot));
+            Replaced replaced = engine.registry.exclusively(sandbox.id(), () -> replace(sandbox, snapshot));
             Launched launched = replaced.launched();
             streams.recovered(sandbox, launched.machine(), launched.guest(), SandboxListener.Recovery.RESTORED);
             return replaced;
@@ -266,8 +266,8 @@ public final class Snapshots {
         return launch.start(sandbox.row().withSecret(secret), Disk.KEEP);
     }
 
-    /// Removes the files of snapshots without a row. The order matters: a snapshot is registered as being taken before
-    /// it has files, and it has a row before that registration ends.
+    /// Removes the files of snapshots without a row. The order matters: a snapshot is registered as being taken
+    /// before it has files, and it has a row before that registration ends.
     void reconcile() {
         for (SnapshotId id : engine.provider.snapshots()) {
             if (!beingTaken.contains(id) && rows.find(id).isEmpty() && !beingUsed.containsKey(id)) {

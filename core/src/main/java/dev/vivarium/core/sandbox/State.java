@@ -15,8 +15,8 @@ sealed interface State {
     /// The sandbox is usable.
     record Running(Machine machine, Guest guest) implements State {}
 
-    /// The sandbox should run, but has no connection to its guest: the server has just started, or the stream broke.
-    /// Callers wait for the result, with a timeout.
+    /// The sandbox should run, but has no connection to its guest: the server has just started, or the stream
+    /// broke. Callers wait for the result, with a timeout.
     record Recovering(Status was) implements State {}
 
     /// The processes are frozen.
@@ -28,8 +28,8 @@ sealed interface State {
     /// The sandbox ended by a failure.
     record Failed(End end) implements State {}
 
-    /// Guest of a paused sandbox. The connection stays open during a pause, because running commands continue with it.
-    /// After a restart of the server, it is empty, and the guest connects on resume.
+    /// Guest of a paused sandbox. The connection stays open during a pause, because running commands continue with
+    /// it. After a restart of the server, it is empty, and the guest connects on resume.
     record Frozen(Optional<Guest> guest) {}
 
     /// Status in the API.

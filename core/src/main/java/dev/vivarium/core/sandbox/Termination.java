@@ -76,7 +76,8 @@ final class Termination {
         } catch (SandboxException e) {
             LOG.warn("The end of {} is stored later: {}", sandbox.id(), e.getMessage());
             var marker = new Marker(sandbox.id(), phase, end);
-            unstoredEnds.put(sandbox.id(), new UnstoredEnd(marker, sandbox.info().ended(status(phase), end)));
+            unstoredEnds.put(
+                    sandbox.id(), new UnstoredEnd(marker, sandbox.info().ended(status(phase), end)));
             mark(marker);
         }
     }
@@ -130,12 +131,12 @@ final class Termination {
         }
     }
 
-    /// Removes every trace of a machine and releases its id. On failure, the id becomes an orphan, and the reconciler
-    /// tries again. Returns true on success.
+    /// Removes every trace of a machine and releases its id. On failure, the id becomes an orphan, and the
+    /// reconciler tries again. Returns true on success.
     @CanIgnoreReturnValue
     boolean remove(SandboxId id) {
         try {
-            return engine.registry.inTurn(id, () -> {
+            return engine.registry.exclusively(id, () -> {
                 engine.provider.remove(id, Disk.ERASE);
                 return true;
             });
@@ -166,14 +167,15 @@ final class Termination {
         markers.ifPresent(files -> files.remove(marker));
     }
 
-    /// Adopts the ends that an earlier server could not store, and removes the rest of those machines. Call it before
-    /// the recovery, because their rows are still live.
+    /// Adopts the ends that an earlier server could not store, and removes the rest of those machines. Call it
+    /// before the recovery, because their rows are still live.
     void adoptMarked() {
         List<Marker> marked = markers.map(EndMarkers::list).orElse(List.of());
         for (Marker marker : marked) {
             SandboxId id = marker.id();
             Optional<SandboxInfo> known = engine.rows.find(id).flatMap(SandboxRow::info);
-            known.ifPresent(info -> unstoredEnds.put(id, new UnstoredEnd(marker, info.ended(status(marker.phase()), marker.end()))));
+            known.ifPresent(info ->
+                    unstoredEnds.put(id, new UnstoredEnd(marker, info.ended(status(marker.phase()), marker.end()))));
             if (known.isEmpty()) {
                 markers.ifPresent(files -> files.remove(marker));
             }

@@ -121,7 +121,7 @@ public final class Shell {
     public List<Participant> people() {
         lock.lock();
         try {
-            return peopleLocked();
+            return participantsLocked();
         } finally {
             lock.unlock();
         }
@@ -376,12 +376,12 @@ public final class Shell {
     }
 
     @GuardedBy("lock")
-    List<Participant> peopleLocked() {
+    List<Participant> participantsLocked() {
         return viewers.stream().map(Viewer::who).toList();
     }
 
     @GuardedBy("lock")
-    int arrivalsLocked() {
+    int participantChangesLocked() {
         return participantChanges;
     }
 

@@ -94,7 +94,9 @@ final class TerminalAttachment {
             }
             MoveResult next = moveResult;
             moveResult = null;
-            return next instanceof MoveResult.Survived(SurvivingProcess survivor) ? Optional.of(survivor) : Optional.empty();
+            return next instanceof MoveResult.Survived(SurvivingProcess survivor)
+                    ? Optional.of(survivor)
+                    : Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.empty();

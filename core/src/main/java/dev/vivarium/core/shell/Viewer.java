@@ -33,7 +33,7 @@ public final class Viewer implements AutoCloseable {
     private volatile long position;
 
     @GuardedBy("shell.lock")
-    private int arrivalsSeen;
+    private int participantChangesSeen;
 
     @GuardedBy("shell.lock")
     private TerminalSize sizeSeen;
@@ -85,9 +85,9 @@ public final class Viewer implements AutoCloseable {
         if (ended) {
             return Optional.of(new ShellEvent.Left());
         }
-        if (arrivalsSeen != shell.arrivalsLocked()) {
-            arrivalsSeen = shell.arrivalsLocked();
-            return Optional.of(new ShellEvent.Presence(shell.peopleLocked()));
+        if (participantChangesSeen != shell.participantChangesLocked()) {
+            participantChangesSeen = shell.participantChangesLocked();
+            return Optional.of(new ShellEvent.Presence(shell.participantsLocked()));
         }
         if (!sizeSeen.equals(shell.size())) {
             sizeSeen = shell.size();

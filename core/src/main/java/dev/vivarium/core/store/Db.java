@@ -47,7 +47,7 @@ public final class Db implements AutoCloseable {
         var sqlite = new Sqlite(file.toAbsolutePath(), timeout);
         try {
             sqlite.keepLostLog();
-            sqlite.keepToOurselves();
+            sqlite.makePrivate();
         } catch (IOException e) {
             throw new UncheckedIOException("opening the store " + sqlite.file(), e);
         }

@@ -63,7 +63,7 @@ record Sqlite(Path file, Duration timeout) implements Dialect {
 
     /// Makes the file private, because it contains the secrets of the guests. The write-ahead log inherits the mode
     /// of the database.
-    void keepToOurselves() throws IOException {
+    void makePrivate() throws IOException {
         Path directory = file.getParent();
         if (directory != null && !Files.isDirectory(directory)) {
             var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));

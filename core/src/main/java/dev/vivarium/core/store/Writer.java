@@ -61,7 +61,7 @@ final class Writer implements AutoCloseable {
     /// the timeout.
     <T extends @Nullable Object> T write(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
-        if (CALLERS_COMMIT && queue.isEmpty() && isMyTurn(Duration.ZERO)) {
+        if (CALLERS_COMMIT && queue.isEmpty() && tryLock(Duration.ZERO)) {
             commitHere(pending);
             return pending.outcome();
         }
@@ -72,7 +72,7 @@ final class Writer implements AutoCloseable {
     /// that has already grouped its changes. If the wait times out, the change was not made and never will be.
     <T extends @Nullable Object> T writeHere(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
-        if (!isMyTurn(timeout.multipliedBy(2))) {
+        if (!tryLock(timeout.multipliedBy(2))) {
             throw failed("a write waited longer than " + 2 * timeout.toSeconds() + " s");
         }
         commitHere(pending);
@@ -80,7 +80,7 @@ final class Writer implements AutoCloseable {
     }
 
     /// An interrupt does not shorten the wait, so that an interrupted caller still gets the outcome of the write.
-    private boolean isMyTurn(Duration wait) {
+    private boolean tryLock(Duration wait) {
         boolean interrupted = false;
         try {
             long deadline = System.nanoTime() + wait.toNanos();
@@ -276,7 +276,7 @@ final class Writer implements AutoCloseable {
     @Override
     public void close() {
         queue.close(timeout.multipliedBy(2));
-        if (isMyTurn(timeout)) {
+        if (tryLock(timeout)) {
             try {
                 disconnectLocked();
             } finally {

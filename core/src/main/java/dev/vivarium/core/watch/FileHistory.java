@@ -133,10 +133,10 @@ public final class FileHistory {
         }
     }
 
-    void learn(SandboxId sandbox, List<Version> versions) {
+    void updateContent(SandboxId sandbox, List<Version> versions) {
         db.write(sql -> {
             for (Version version : versions) {
-                FileRows.learn(sql, sandbox, version);
+                FileRows.updateContent(sql, sandbox, version);
             }
             return versions.size();
         });

@@ -69,7 +69,7 @@ final class FileIndex {
     }
 
     /// Loads the state that an earlier server stored.
-    void recall() {
+    void load() {
         characters = history.characters(sandbox);
         lastSeq = history.lastSeq(sandbox);
         isBlank = false;
@@ -125,7 +125,7 @@ final class FileIndex {
             Optional<Version> before = Optional.ofNullable(known.get(change.path()));
             Optional<Version> after = Optional.ofNullable(there.get(change.path()));
             if (before.isPresent() && after.isPresent() && isSame(before.get(), after.get())) {
-                after.filter(now -> !now.looksLike(before.get())).ifPresent(unchanged::add);
+                after.filter(now -> !now.hasMetadataOf(before.get())).ifPresent(unchanged::add);
             } else {
                 compare(change, before, after, known).ifPresent(pending::add);
             }
@@ -164,7 +164,7 @@ final class FileIndex {
         }
         return before.sha256().isPresent() && after.sha256().isPresent()
                 ? before.sha256().equals(after.sha256())
-                : before.looksLike(after);
+                : before.hasMetadataOf(after);
     }
 
     private Optional<PendingEvent> compare(
@@ -195,13 +195,13 @@ final class FileIndex {
     }
 
     private void publish(List<PendingEvent> pending, List<Version> unchanged) {
-        learn(unchanged);
+        updateContent(unchanged);
         if (pending.isEmpty()) {
             return;
         }
         try (var _ = history.begin(sandbox)) {
-            List<AppendResult> appended =
-                    log.append(sandbox, pending.stream().map(PendingEvent::event).toList());
+            List<AppendResult> appended = log.append(
+                    sandbox, pending.stream().map(PendingEvent::event).toList());
             var steps = new ArrayList<Step>();
             for (int i = 0; i < pending.size(); i++) {
                 long seq = appended.get(i).event().seq();
@@ -211,9 +211,9 @@ final class FileIndex {
         }
     }
 
-    private void learn(List<Version> versions) {
+    private void updateContent(List<Version> versions) {
         if (!versions.isEmpty()) {
-            history.learn(sandbox, versions);
+            history.updateContent(sandbox, versions);
         }
     }
 
@@ -239,7 +239,7 @@ final class FileIndex {
     }
 
     private void noteUnread(Version version) {
-        if (FileEvents.isWorthLearning(version) && unread.size() < MOST_UNREAD) {
+        if (FileEvents.isWorthReading(version) && unread.size() < MOST_UNREAD) {
             unread.add(version.path());
         }
     }
@@ -305,7 +305,7 @@ final class FileIndex {
         there.forEach((path, now) -> {
             Version before = known.get(path);
             boolean isNew = before == null && known.size() < FileHistory.MOST_FILES;
-            if (isNew || before != null && !before.looksLike(now)) {
+            if (isNew || before != null && !before.hasMetadataOf(now)) {
                 var kind = before == null ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
                 differences.add(new FileChange(kind, now.isDirectory(), path));
             }
@@ -367,18 +367,18 @@ final class FileIndex {
     void settle(Workspace workspace) {
         discovered.clear();
         List<String> some = unread.stream().limit(UNREAD_AT_ONCE).toList();
-        var learnt = new ArrayList<Version>();
+        var updated = new ArrayList<Version>();
         for (Version known : history.current(sandbox, some)) {
             if (known.sha256().isEmpty() && FileHistory.hasRoom(characters)) {
                 Version now = reader.read(workspace, known);
-                if (now.sha256().isPresent() && now.looksLike(known)) {
-                    learnt.add(now);
+                if (now.sha256().isPresent() && now.hasMetadataOf(known)) {
+                    updated.add(now);
                     characters += now.content().map(String::length).orElse(0);
                 }
             }
         }
         some.forEach(unread::remove);
-        learn(learnt);
+        updateContent(updated);
     }
 
     private static Map<String, Version> byPath(List<Version> versions) {

@@ -151,8 +151,9 @@ final class Watcher implements Runnable {
         boolean lost = false;
         while (!closed) {
             Optional<FileChange> first = next(watch, burst);
-            ChangeCoalescer fold =
-                    first.isPresent() ? gather(watch, first.get(), burst ? BURST_INTERVAL : INTERVAL) : new ChangeCoalescer();
+            ChangeCoalescer fold = first.isPresent()
+                    ? gather(watch, first.get(), burst ? BURST_INTERVAL : INTERVAL)
+                    : new ChangeCoalescer();
             lost |= fold.isIncomplete();
             if (burst && fold.size() <= BURST_END) {
                 if (lost) {

@@ -111,7 +111,7 @@ public final class Watchers implements SandboxListener, AutoCloseable {
     private void watch(Sandbox sandbox, Age age) {
         var fileIndex = new FileIndex(sandbox.id(), log, history, System::nanoTime);
         if (age == Age.OLD) {
-            fileIndex.recall();
+            fileIndex.load();
         }
         var watcher = new Watcher(sandbox, fileIndex, surveys);
         if (watchers.putIfAbsent(sandbox.id(), watcher) == null) {

@@ -287,7 +287,7 @@ abstract class RunsContract {
         assertThat(runs.find(sandbox.id()).orElseThrow().reason()).contains("paused by request");
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.PAUSE);
 
-        runs.letGo(sandbox.id());
+        runs.resumeAgent(sandbox.id());
 
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.RUN);
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
@@ -298,7 +298,7 @@ abstract class RunsContract {
         Run run = started(begin(Optional.empty()));
         reviews.ask(run, question(), Optional.empty());
         runs.hold(sandbox.id());
-        runs.letGo(sandbox.id());
+        runs.resumeAgent(sandbox.id());
 
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.PAUSED);
         assertThat(runs.find(sandbox.id()).orElseThrow().reason().orElseThrow()).contains("waits for the answer");

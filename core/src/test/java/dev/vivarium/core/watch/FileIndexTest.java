@@ -43,7 +43,7 @@ class FileIndexTest {
                     "x".repeat(1100), FileEntry.Type.FILE, 1, Instant.EPOCH, Optional.empty(), Optional.empty(), 0);
             history.write(sandbox, List.of(new Step(Optional.empty(), Optional.of(stored), 1)));
             var fileIndex = new FileIndex(sandbox, log, history, System::nanoTime);
-            fileIndex.recall();
+            fileIndex.load();
 
             fileIndex.survey(new Workspace(real.guest(), new WriteLock()));
 

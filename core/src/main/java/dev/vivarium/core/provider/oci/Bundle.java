@@ -55,9 +55,9 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
                 : "{\"type\": \"user\"}";
     }
 
-    /// The guest is root of its user range with four capabilities: to become the sandbox user, to signal its processes,
-    /// and to drop the four for them. The guest loads the system call filter, which takes 16 ms in the runtime, and
-    /// lowers its resource limits, for which runc would have to own the user namespace.
+    /// The guest is root of its user range with four capabilities: to become the sandbox user, to signal its
+    /// processes, and to drop the four for them. The guest loads the system call filter, which takes 16 ms in the
+    /// runtime, and lowers its resource limits, for which runc would have to own the user namespace.
     private String process() {
         var capabilities = list(List.of("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP"));
         return """

@@ -24,12 +24,12 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     private static final Duration FREEZE_TIMEOUT = Duration.ofSeconds(5);
     private static final String DEVICES = "devices";
 
-    /// Hierarchies that a machine of the launcher joins. With `systemd`, because otherwise the machine would end with
-    /// the unit of the server.
+    /// Hierarchies that a machine of the launcher joins. With `systemd`, because otherwise the machine would end
+    /// with the unit of the server.
     static final List<String> JOINED = List.of("memory", "cpu", "cpuacct", "pids", "freezer", DEVICES, "systemd");
 
-    /// null, zero, full, random, urandom, tty, and terminals. No file system inside has other devices, and none can be
-    /// created there; this is an additional layer of protection.
+    /// null, zero, full, random, urandom, tty, and terminals. No file system inside has other devices, and none can
+    /// be created there; this is an additional layer of protection.
     private static final List<String> ALLOWED_DEVICES =
             List.of("c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw", "c 5:0 rw", "c 5:2 rw", "c 136:* rw");
 

@@ -31,9 +31,9 @@ final class Cgroups implements AutoCloseable {
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
     private static final int ATTEMPTS = 100;
 
-    /// Processor weight of all machines together, in a hierarchy of version 1: the weight of two threads of the server
-    /// for each processor. The default of the kernel is the weight of a single thread, with which one busy sandbox
-    /// delays the commands of all others behind the threads of the server.
+    /// Processor weight of all machines together, in a hierarchy of version 1: the weight of two threads of the
+    /// server for each processor. The default of the kernel is the weight of a single thread, with which one busy
+    /// sandbox delays the commands of all others behind the threads of the server.
     private static final int SHARES = 2048 * Runtime.getRuntime().availableProcessors();
 
     private static final String ANTICIPATED = "pids";
@@ -117,7 +117,7 @@ final class Cgroups implements AutoCloseable {
             }
         }
         if (mode == Mode.V2) {
-            new UnifiedHierarchy(hierarchy).handDownTo(root.resolve(branch));
+            new UnifiedHierarchy(hierarchy).enableControllers(root.resolve(branch));
         } else if (hierarchy.equals(hierarchies.get("cpu"))) {
             List.of(root, root.resolve(branch))
                     .forEach(group -> ControlFiles.write(group, "cpu.shares", Integer.toString(SHARES)));
@@ -190,18 +190,18 @@ final class Cgroups implements AutoCloseable {
 
     /// Requests from the kernel, in the background, the grace period that a move of a process into a v1 group waits
     /// for. It takes at least ten milliseconds, unless another move precedes it. With a request at the begin of a
-    /// start, it is over when the runtime moves the init of the machine. No process moves: this process is written to
-    /// its own group.
+    /// start, it is over when the runtime moves the init of the machine. No process moves: this process is written
+    /// to its own group.
     void anticipateMove() {
         long now = System.nanoTime();
         long last = anticipated.get();
         if (mode == Mode.V2 || now - last < ANTICIPATION_NANOS || !anticipated.compareAndSet(last, now)) {
             return;
         }
-        Thread.ofPlatform().daemon().name("cgroup-anticipation").start(this::moveNowhere);
+        Thread.ofPlatform().daemon().name("cgroup-anticipation").start(this::moveToOwnGroup);
     }
 
-    private void moveNowhere() {
+    private void moveToOwnGroup() {
         long self = ProcessHandle.current().pid();
         var hierarchy = hierarchies.get(ANTICIPATED);
         for (var line : HostProcess.read(self, "cgroup").lines().toList()) {
@@ -217,8 +217,8 @@ final class Cgroups implements AutoCloseable {
         }
     }
 
-    /// Options of the orphan watcher: the groups of machines, and the groups of the watcher itself. Service managers
-    /// assign processes to a service by the hierarchies in which the watcher has a group.
+    /// Options of the orphan watcher: the groups of machines, and the groups of the watcher itself. Service
+    /// managers assign processes to a service by the hierarchies in which the watcher has a group.
     List<String> watcherOptions() {
         var options = new ArrayList<String>();
         for (var hierarchy : Set.copyOf(hierarchies.values())) {

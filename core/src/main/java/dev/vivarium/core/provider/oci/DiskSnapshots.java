@@ -132,8 +132,8 @@ final class DiskSnapshots {
         }
     }
 
-    /// Replaces the disk of `id` with a copy of the snapshot, atomically. If the old disk is in another file system,
-    /// both exist, and [Disks#image] selects the new one.
+    /// Replaces the disk of `id` with a copy of the snapshot, atomically. If the old disk is in another file
+    /// system, both exist, and [Disks#image] selects the new one.
     void restore(SandboxId id, SnapshotId snapshot) throws IOException {
         for (var place : places()) {
             var image = place.resolve(DIRECTORY).resolve(snapshot + Disks.SUFFIX);

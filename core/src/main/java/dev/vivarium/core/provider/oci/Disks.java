@@ -20,7 +20,8 @@ import java.util.Set;
 /// loop devices. Images are copied from a template, which is created once for each size. Thread-safe.
 final class Disks implements AutoCloseable {
     static final String SUFFIX = ".ext4";
-    /// The default is smaller for small disks, but a loop device on a file with shared blocks has sectors of this size.
+    /// The default is smaller for small disks, but a loop device on a file with shared blocks has sectors of this
+    /// size.
     private static final String BLOCK_BYTES = "4096";
 
     private static final int WORKSPACE_USER = 1000;
@@ -208,8 +209,8 @@ final class Disks implements AutoCloseable {
                 bytes / 1024 + "k");
     }
 
-    /// A disk contains the two directories of the overlay, which only the kernel uses, and the workspace. Owners are
-    /// those inside the machine, because its user range is mapped.
+    /// A disk contains the two directories of the overlay, which only the kernel uses, and the workspace. Owners
+    /// are those inside the machine, because its user range is mapped.
     private static Path layOut(Path disk) throws IOException {
         FileTrees.make(disk, "rwx--x--x");
         FileTrees.make(disk.resolve("upper"), "rwxr-xr-x");

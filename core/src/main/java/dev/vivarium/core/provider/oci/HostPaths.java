@@ -44,15 +44,15 @@ record HostPaths(String hash, Path run) {
         return new HostPaths(hash, FileTrees.make(run, "rwx------"));
     }
 
-    /// Makes `run` a link to a directory in memory, if possible. Its content need not survive a reboot. A file system
-    /// on disk takes most of a millisecond for each of the twenty files of a machine after many creations and
-    /// deletions.
+    /// Makes `run` a link to a directory in memory, if possible. Its content need not survive a reboot. A file
+    /// system on disk takes most of a millisecond for each of the twenty files of a machine after many creations
+    /// and deletions.
     private static void keepInMemory(Path run, String hash) throws IOException {
         if (Files.isSymbolicLink(run)) {
             FileTrees.make(Files.readSymbolicLink(run), "rwx------");
         } else if (!Files.exists(run) && mapsUsersInMemory()) {
             for (var base : List.of(Path.of("/run"), Path.of("/dev/shm"))) {
-                if (isOursInMemory(base)) {
+                if (isUsable(base)) {
                     var memory = base.resolve(NAME).resolve(hash);
                     Files.createSymbolicLink(run, FileTrees.make(memory, "rwx------"));
                     return;
@@ -69,7 +69,7 @@ record HostPaths(String hash, Path run) {
     }
 
     /// Every user can create files in `/dev/shm`, so an existing directory must belong to root.
-    private static boolean isOursInMemory(Path base) throws IOException {
+    private static boolean isUsable(Path base) throws IOException {
         if (!Files.isDirectory(base) || !Files.getFileStore(base).type().equals("tmpfs")) {
             return false;
         }

@@ -23,11 +23,11 @@ record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgr
             options.addAll(List.of("--bind", shared.source().toString(), "rootfs" + shared.target()));
         }
         options.addAll(List.of("--bind", config.programs().guest().toString(), "guest"));
-        options.addAll(config.runtime() == OciRuntime.NATIVE ? byItself(spec) : byRuntime(spec));
+        options.addAll(config.runtime() == OciRuntime.NATIVE ? nativeOptions(spec) : runtimeOptions(spec));
         return options;
     }
 
-    private List<String> byRuntime(MachineSpec spec) {
+    private List<String> runtimeOptions(MachineSpec spec) {
         var options = new ArrayList<>(List.of("--bind", config.runtimeBinary().toString(), RunDirectory.RUNTIME));
         cgroups.hidden().forEach(mount -> options.addAll(List.of("--hide", mount.toString())));
         var binary = place.stage().resolve(RunDirectory.RUNTIME);
@@ -36,7 +36,7 @@ record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgr
         return options;
     }
 
-    private List<String> byItself(MachineSpec spec) {
+    private List<String> nativeOptions(MachineSpec spec) {
         var layout = Layout.of(spec, config.runtime());
         var options = new ArrayList<>(List.of("--start", spec.id().value()));
         options.addAll(cgroups.of(spec.id()).launchOptions(spec.limits()));

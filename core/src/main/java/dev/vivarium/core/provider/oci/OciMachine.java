@@ -23,7 +23,7 @@ final class OciMachine implements Machine, AutoCloseable {
 
     private final RunDirectory directory;
     private final Cgroup cgroup;
-    private final GuestSocket controlPort;
+    private final GuestSocket guestSocket;
 
     /// First connection of the guest, until [#connect] returns it.
     private final AtomicReference<@Nullable SocketChannel> first = new AtomicReference<>();
@@ -31,12 +31,12 @@ final class OciMachine implements Machine, AutoCloseable {
     OciMachine(RunDirectory directory, Cgroup cgroup) {
         this.directory = directory;
         this.cgroup = cgroup;
-        this.controlPort = new GuestSocket(this::bind);
+        this.guestSocket = new GuestSocket(this::bind);
     }
 
     /// Starts to listen for the guest; [#connect] also does so if needed.
     void listen() {
-        controlPort.open();
+        guestSocket.open();
     }
 
     @Override
@@ -45,16 +45,16 @@ final class OciMachine implements Machine, AutoCloseable {
     }
 
     /// Waits for the first connection of the guest, which [#connect] then returns. If the launcher reports an error
-    /// first, throws with its text. The launcher replies no sooner than the guest connects, so a successful start does
-    /// not wait for it.
+    /// first, throws with its text. The launcher replies no sooner than the guest connects, so a successful start
+    /// does not wait for it.
     void awaitGuest(CompletableFuture<String> answer) {
         var unused = answer.thenAccept(words -> {
             if (!words.isEmpty()) {
-                controlPort.close();
+                guestSocket.close();
             }
         });
         try {
-            first.set(controlPort.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
+            first.set(guestSocket.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
         } catch (SandboxException e) {
             var words = answer.getNow("");
             throw words.isEmpty()
@@ -66,7 +66,7 @@ final class OciMachine implements Machine, AutoCloseable {
     @Override
     public GuestStream connect(Duration timeout) {
         var waiting = first.getAndSet(null);
-        return new GuestStream.Socket(waiting != null ? waiting : controlPort.admit(timeout, this::isAlive));
+        return new GuestStream.Socket(waiting != null ? waiting : guestSocket.admit(timeout, this::isAlive));
     }
 
     private GuestListener bind() {
@@ -121,7 +121,7 @@ final class OciMachine implements Machine, AutoCloseable {
     /// Stops listening; the machine continues.
     @Override
     public void close() {
-        controlPort.close();
+        guestSocket.close();
         var unwanted = first.getAndSet(null);
         if (unwanted != null) {
             close(unwanted);

@@ -133,7 +133,7 @@ public final class OciProvider implements Provider {
         var image = images.require(spec.image());
         boolean hadDisk = hasDisk(id);
         if (place.directory(id).exists()) {
-            clearAway(id);
+            removeStale(id);
         }
         try {
             return launch(spec, image, hadDisk);
@@ -151,7 +151,7 @@ public final class OciProvider implements Provider {
     }
 
     /// Removes the rest of a stopped machine of an earlier server.
-    private void clearAway(SandboxId id) {
+    private void removeStale(SandboxId id) {
         if (place.directory(id).isAlive()) {
             throw FileOperation.START.failed(id + " runs already");
         }
@@ -269,8 +269,8 @@ public final class OciProvider implements Provider {
         cgroups.of(directory.id()).kill();
     }
 
-    /// Kills a launch, which can be frozen together with its machine. Always returns false: only the lock shows the end
-    /// of the launch.
+    /// Kills a launch, which can be frozen together with its machine. Always returns false: only the lock shows the
+    /// end of the launch.
     private boolean cut(SandboxId id) {
         cgroups.of(id).kill();
         return false;
@@ -307,7 +307,8 @@ public final class OciProvider implements Provider {
         }
     }
 
-    /// Flushes the cached data of the disk of a machine. Its processes are frozen, so nothing is written afterwards.
+    /// Flushes the cached data of the disk of a machine. Its processes are frozen, so nothing is written
+    /// afterwards.
     private static void flush(RunDirectory directory) throws IOException {
         if (directory.isAlive()) {
             var workspace = "/proc/" + directory.pid().orElseThrow() + "/root" + Layout.WORKSPACE;

@@ -30,14 +30,15 @@ public enum OciRuntime {
         return this != RUNSC;
     }
 
-    /// Environment of the runtime, for the launcher. crun runs only from a file that a machine cannot write. It starts
-    /// twice to copy itself, unless this variable states that its file is such a one; the launcher mounts it read-only.
+    /// Environment of the runtime, for the launcher. crun runs only from a file that a machine cannot write. It
+    /// starts twice to copy itself, unless this variable states that its file is such a one; the launcher mounts it
+    /// read-only.
     Map<String, String> environment() {
         return this == CRUN ? Map.of("_LIBCONTAINER_CLONED_BINARY", "1") : Map.of();
     }
 
-    /// Command that starts the bundle in `stage` as `id`, detached. The stage also contains the state of the runtime:
-    /// each machine has its own state, which is deleted with it, and calls do not wait for each other.
+    /// Command that starts the bundle in `stage` as `id`, detached. The stage also contains the state of the
+    /// runtime: each machine has its own state, which is deleted with it, and calls do not wait for each other.
     List<String> run(Path binary, Path stage, String id) {
         var command = new ArrayList<>(
                 List.of(binary.toString(), "--root", stage.resolve("state").toString()));

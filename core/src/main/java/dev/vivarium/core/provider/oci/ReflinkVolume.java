@@ -30,8 +30,8 @@ final class ReflinkVolume implements AutoCloseable {
     private static final Duration RETRY = Duration.ofMillis(20);
     private static final long SMALLEST = 4L << 30;
 
-    /// Ignores SIGINT, because Ctrl-C in a terminal is for the server, which may still need this process. Direct I/O
-    /// avoids a second copy of each page in memory.
+    /// Ignores SIGINT, because Ctrl-C in a terminal is for the server, which may still need this process. Direct
+    /// I/O avoids a second copy of each page in memory.
     private static final String KEEP = """
             trap '' INT
             mount -t xfs -o loop,noatime,nosuid,nodev,discard "$0" "$1" || exit 1
@@ -104,8 +104,8 @@ final class ReflinkVolume implements AutoCloseable {
         return Path.of("/proc/" + mountProcess.pid() + "/root" + mountPoint);
     }
 
-    /// Starts a process that keeps the volume mounted until its standard input ends. Retries, because the kernel may
-    /// still release the mount of an earlier server.
+    /// Starts a process that keeps the volume mounted until its standard input ends. Retries, because the kernel
+    /// may still release the mount of an earlier server.
     private Process startMountProcess() throws IOException {
         FileTrees.make(mountPoint, "rwx------");
         long deadline = System.nanoTime() + TIMEOUT.toNanos();

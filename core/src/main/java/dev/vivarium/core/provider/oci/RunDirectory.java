@@ -132,8 +132,8 @@ record RunDirectory(Path path, SandboxId id) {
         }
     }
 
-    /// Reports whether init runs. The process id can belong to another process by now, so its cgroup must have the name
-    /// of the machine.
+    /// Reports whether init runs. The process id can belong to another process by now, so its cgroup must have the
+    /// name of the machine.
     boolean isAlive() {
         var pid = pid();
         return pid.isPresent()

@@ -26,8 +26,8 @@ final class UidSlots implements AutoCloseable {
     /// Half of the numbers of the kernel, so that every user id fits an int.
     private static final int BLOCKS = (32_768 - FIRST_RANGE) / BLOCK;
 
-    /// Locked files of all providers of this process. The locks belong to the process, not to a channel: opening and
-    /// closing such a file again would release them.
+    /// Locked files of all providers of this process. The locks belong to the process, not to a channel: opening
+    /// and closing such a file again would release them.
     private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
@@ -46,7 +46,8 @@ final class UidSlots implements AutoCloseable {
         this.owner = owner;
     }
 
-    /// Allocates the blocks of `owner`, a run directory, again. The first new block is allocated with the first slot.
+    /// Allocates the blocks of `owner`, a run directory, again. The first new block is allocated with the first
+    /// slot.
     static UidSlots open(Path directory, Path owner) throws IOException {
         Files.createDirectories(directory);
         var slots = new UidSlots(directory, owner);

@@ -24,14 +24,14 @@ final class ProcessMachine implements Machine, AutoCloseable {
     private final Path directory;
     private final ProcessTree tree;
     private final BooleanSupplier alive;
-    private final GuestSocket controlPort;
+    private final GuestSocket guestSocket;
 
     ProcessMachine(SandboxId id, Path directory, int user, ProcessTree tree, BooleanSupplier alive) {
         this.id = id;
         this.directory = directory;
         this.tree = tree;
         this.alive = alive;
-        this.controlPort = new GuestSocket(() -> GuestListener.bind(id, socket(directory), user));
+        this.guestSocket = new GuestSocket(() -> GuestListener.bind(id, socket(directory), user));
     }
 
     /// Path of the socket for the guest of a machine with this directory.
@@ -40,7 +40,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
     }
 
     void listen() {
-        controlPort.open();
+        guestSocket.open();
     }
 
     @Override
@@ -50,7 +50,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public GuestStream connect(Duration timeout) {
-        return new GuestStream.Socket(controlPort.admit(timeout, alive));
+        return new GuestStream.Socket(guestSocket.admit(timeout, alive));
     }
 
     @Override
@@ -63,7 +63,7 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public void resume() {
-        tree.all().forEach(Signals::carryOn);
+        tree.all().forEach(Signals::cont);
     }
 
     /// Does nothing, because this provider cannot enforce limits; its capabilities state that.
@@ -92,6 +92,6 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public void close() {
-        controlPort.close();
+        guestSocket.close();
     }
 }

@@ -44,10 +44,10 @@ record ProcessTree(String mark, Path workspace) {
     }
 
     private boolean belongs(long pid) {
-        return isGuest(pid) || (HostProcess.isAlive(pid) && worksInside(pid));
+        return isGuest(pid) || (HostProcess.isAlive(pid) && isInWorkspace(pid));
     }
 
-    private boolean worksInside(long pid) {
+    private boolean isInWorkspace(long pid) {
         try {
             return Files.readSymbolicLink(Path.of("/proc/" + pid + "/cwd")).startsWith(workspace);
         } catch (IOException e) {

@@ -18,7 +18,7 @@ final class Signals {
         send(pid, SIGSTOP);
     }
 
-    static void carryOn(long pid) {
+    static void cont(long pid) {
         send(pid, SIGCONT);
     }
 
