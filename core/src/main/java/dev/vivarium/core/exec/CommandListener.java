@@ -5,7 +5,7 @@ package dev.vivarium.core.exec;
 @FunctionalInterface
 public interface CommandListener {
     /// Listens to no output.
-    CommandListener NONE = _ -> OutputListener.NOBODY;
+    CommandListener NONE = _ -> OutputListener.NONE;
 
     OutputListener announce(CommandStarted commandStarted);
 }

@@ -29,7 +29,7 @@ public final class Execution implements AutoCloseable {
     private final long firstByte;
     private final long missed;
     private Progress progress = Progress.STARTED;
-    private OutputListener outputListener = OutputListener.NOBODY;
+    private OutputListener outputListener = OutputListener.NONE;
 
     /// Progress of [#next]. Confined to the reader thread.
     private enum Progress {

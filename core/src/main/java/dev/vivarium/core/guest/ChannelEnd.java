@@ -4,7 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
 
-/// End of a channel: a result, a failure, or a lost connection. Immutable.
+/// End of a channel: the result of the guest, or a failure such as a lost connection. Immutable.
 sealed interface ChannelEnd {
     record Result(Fields fields) implements ChannelEnd {}
 

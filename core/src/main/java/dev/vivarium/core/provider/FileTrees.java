@@ -72,7 +72,8 @@ public final class FileTrees {
         }
     }
 
-    /// Deletes a tree that is deeper than the maximum path length. If that also fails, throws the first failure.
+    /// Deletes a tree with `rm`, which supports trees deeper than the maximum path length. If `rm` also fails,
+    /// throws the first failure.
     private static void deleteStepByStep(Path tree, FileSystemException first) throws IOException {
         try {
             HostTool.run(

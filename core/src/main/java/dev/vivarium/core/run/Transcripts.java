@@ -48,7 +48,7 @@ public final class Transcripts {
     private final Path root;
     private final Kept kept;
     private final InstantSource clock;
-    private final Map<SandboxId, Semaphore> turns = new ConcurrentHashMap<>();
+    private final Map<SandboxId, Semaphore> mutexes = new ConcurrentHashMap<>();
 
     /// Retention: time since the last change, and bytes of all conversations.
     public record Kept(Duration age, long bytes) {}
@@ -74,9 +74,9 @@ public final class Transcripts {
     }
 
     private void saveExclusively(Sandbox sandbox, Run run) {
-        Semaphore turn = turns.computeIfAbsent(run.sandbox(), any -> new Semaphore(1));
+        Semaphore mutex = mutexes.computeIfAbsent(run.sandbox(), any -> new Semaphore(1));
         try {
-            if (!turn.tryAcquire(10, TimeUnit.SECONDS)) {
+            if (!mutex.tryAcquire(10, TimeUnit.SECONDS)) {
                 return;
             }
             try {
@@ -85,7 +85,7 @@ public final class Transcripts {
                         directory(run),
                         new FileMirror(root.resolve(run.sandbox().value())));
             } finally {
-                turn.release();
+                mutex.release();
             }
         } catch (SandboxException | IOException e) {
             // The next call copies the rest.
@@ -158,7 +158,7 @@ public final class Transcripts {
 
     /// The sandbox has ended. Its copies stay.
     void forget(SandboxId sandbox) {
-        turns.remove(sandbox);
+        mutexes.remove(sandbox);
     }
 
     /// Reports whether the copy of a sandbox is complete.
@@ -221,13 +221,13 @@ public final class Transcripts {
 
     /// Waits for a copy that is under way, because its index would name deleted files.
     private void deleteExclusively(SandboxId sandbox, FileMirror fileMirror) throws IOException {
-        Semaphore turn = turns.computeIfAbsent(sandbox, any -> new Semaphore(1));
-        if (turn.tryAcquire()) {
+        Semaphore mutex = mutexes.computeIfAbsent(sandbox, any -> new Semaphore(1));
+        if (mutex.tryAcquire()) {
             try {
                 fileMirror.delete();
             } finally {
-                turn.release();
-                turns.remove(sandbox, turn);
+                mutex.release();
+                mutexes.remove(sandbox, mutex);
             }
         }
     }

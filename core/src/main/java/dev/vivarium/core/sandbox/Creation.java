@@ -35,8 +35,8 @@ final class Creation {
 
     private final Engine engine;
     private final Launch launch;
-    private final GuestConnections streams;
-    private final Termination ending;
+    private final GuestConnections connections;
+    private final Termination termination;
     private final Ownership ownership;
     private final Capacity capacity;
     private final Pool pool;
@@ -45,15 +45,15 @@ final class Creation {
     Creation(
             Engine engine,
             Launch launch,
-            GuestConnections streams,
-            Termination ending,
+            GuestConnections connections,
+            Termination termination,
             Ownership ownership,
             Capacity capacity,
             Pool pool) {
         this.engine = engine;
         this.launch = launch;
-        this.streams = streams;
-        this.ending = ending;
+        this.connections = connections;
+        this.termination = termination;
         this.ownership = ownership;
         this.capacity = capacity;
         this.pool = pool;
@@ -179,7 +179,7 @@ final class Creation {
     }
 
     private Sandbox handOut(Prepared prepared) {
-        var sandbox = new Sandbox(engine, streams, prepared.row(), new State.Creating());
+        var sandbox = new Sandbox(engine, connections, prepared.row(), new State.Creating());
         engine.registry.add(sandbox);
         run(sandbox, prepared.launched());
         return sandbox;
@@ -188,7 +188,7 @@ final class Creation {
     private Sandbox coldStart(CreateRequest order) {
         SandboxRow row = row(order.request(), Phase.RUNNING, Optional.empty());
         engine.registry.claim(row.id());
-        var sandbox = new Sandbox(engine, streams, row, new State.Creating());
+        var sandbox = new Sandbox(engine, connections, row, new State.Creating());
         engine.registry.add(sandbox);
         try {
             Launched launched = launchWhileWriting(sandbox, order);
@@ -199,7 +199,7 @@ final class Creation {
             }
             return sandbox;
         } catch (RuntimeException e) {
-            ending.endUnstarted(sandbox, "it could not be started: " + e.getMessage());
+            termination.endUnstarted(sandbox, "it could not be started: " + e.getMessage());
             throw e;
         } finally {
             coldStarts.release();
@@ -254,7 +254,7 @@ final class Creation {
             engine.registry.unassign(sandbox);
             throw sandbox.overtaken();
         }
-        streams.attach(sandbox, machine, guest);
+        connections.attach(sandbox, machine, guest);
         ownership.labelLater(sandbox);
     }
 

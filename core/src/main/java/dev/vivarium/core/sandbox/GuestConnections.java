@@ -38,7 +38,7 @@ final class GuestConnections {
     private final EgressProxy egressProxy;
     private final ControlPorts controlPorts;
     private final Launch launch;
-    private final Termination ending;
+    private final Termination termination;
 
     GuestConnections(
             BackgroundTasks tasks,
@@ -46,13 +46,13 @@ final class GuestConnections {
             EgressProxy egressProxy,
             ControlPorts controlPorts,
             Launch launch,
-            Termination ending) {
+            Termination termination) {
         this.tasks = tasks;
         this.listeners = listeners;
         this.egressProxy = egressProxy;
         this.controlPorts = controlPorts;
         this.launch = launch;
-        this.ending = ending;
+        this.termination = termination;
     }
 
     /// Returns the egress of a sandbox. Each request is reported to the listeners.
@@ -140,7 +140,7 @@ final class GuestConnections {
                     return;
                 }
                 if (failures >= CHANCES) {
-                    ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
+                    termination.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
                     return;
                 }
                 Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
@@ -171,9 +171,9 @@ final class GuestConnections {
 
     private void endDead(Sandbox sandbox, Machine machine) {
         if (sandbox.wasOomKilled(machine)) {
-            ending.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
+            termination.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
         } else {
-            ending.end(sandbox, End.Cause.CRASH, "its machine died");
+            termination.end(sandbox, End.Cause.CRASH, "its machine died");
         }
     }
 

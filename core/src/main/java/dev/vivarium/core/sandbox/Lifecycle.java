@@ -42,8 +42,8 @@ final class Lifecycle {
         GIVES_UP
     }
 
-    /// Begins the transition `step`, if the sandbox is in its start state after the current moves. Does not
-    /// overtake another move, because a pause or resume can be repeated.
+    /// Begins the transition `step`, if the sandbox is in its start state after the current move. A pause or resume
+    /// never overtakes another move, because a caller can repeat it.
     Optional<Move> tryBegin(Transition step, Duration timeout) {
         boolean canWait = step == Transition.PAUSE || step == Transition.RESUME;
         return tryBegin(
@@ -57,8 +57,8 @@ final class Lifecycle {
         return tryBegin(kind -> Transition.between(kind, end), timeout, OnTimeout.OVERTAKES);
     }
 
-    /// Begins a transition. A current move that exceeds the timeout is overtaken and has no effect, so that a
-    /// sandbox that hangs in a transition can still end.
+    /// Begins a transition. With `OVERTAKES`, a current move that exceeds the timeout is overtaken and has no
+    /// effect, so that a sandbox that hangs in a transition can still end.
     private Optional<Move> tryBegin(
             Function<Kind, Optional<Transition>> choice, Duration timeout, OnTimeout onTimeout) {
         lock.lock();

@@ -24,7 +24,7 @@ final class OrphanCleanup {
     private final Registry registry;
     private final TimeSource timeSource;
     private final Duration keepOrphans;
-    private final Termination ending;
+    private final Termination termination;
 
     OrphanCleanup(
             Provider provider,
@@ -32,14 +32,14 @@ final class OrphanCleanup {
             Registry registry,
             TimeSource timeSource,
             Duration keepOrphans,
-            Termination ending) {
+            Termination termination) {
         this.provider = provider;
         this.inventory = provider.inventory();
         this.rows = rows;
         this.registry = registry;
         this.timeSource = timeSource;
         this.keepOrphans = keepOrphans;
-        this.ending = ending;
+        this.termination = termination;
     }
 
     /// Removes everything of `id` and releases the id. Returns false on failure; the reconciler then tries again.
@@ -57,7 +57,7 @@ final class OrphanCleanup {
     }
 
     private boolean remove(SandboxId id) {
-        boolean removed = ending.remove(id);
+        boolean removed = termination.remove(id);
         if (removed) {
             rows.forgetUnowned(id);
         }

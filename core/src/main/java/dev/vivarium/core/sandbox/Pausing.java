@@ -28,7 +28,7 @@ final class Pausing {
     private final SandboxRows rows;
     private final DiskSpace space;
     private final Listeners listeners;
-    private final GuestConnections streams;
+    private final GuestConnections connections;
 
     Pausing(
             Sandbox sandbox,
@@ -36,13 +36,13 @@ final class Pausing {
             SandboxRows rows,
             DiskSpace space,
             Listeners listeners,
-            GuestConnections streams) {
+            GuestConnections connections) {
         this.sandbox = sandbox;
         this.provider = provider;
         this.rows = rows;
         this.space = space;
         this.listeners = listeners;
-        this.streams = streams;
+        this.connections = connections;
     }
 
     void pause(PauseReason why) {
@@ -146,7 +146,7 @@ final class Pausing {
             rows.phase(sandbox.id(), Phase.RUNNING);
             undo.add("freeze " + sandbox.id() + " again", paused.machine()::pause);
             paused.machine().resume();
-            Guest guest = streams.thawed(sandbox, paused);
+            Guest guest = connections.thawed(sandbox, paused);
             undo.keep();
             return guest;
         }

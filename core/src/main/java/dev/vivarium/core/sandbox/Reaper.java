@@ -13,13 +13,13 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Reaper {
     private final Registry registry;
     private final BackgroundTasks tasks;
-    private final Termination ending;
+    private final Termination termination;
     private final Set<SandboxId> underExamination = ConcurrentHashMap.newKeySet();
 
-    Reaper(Registry registry, BackgroundTasks tasks, Termination ending) {
+    Reaper(Registry registry, BackgroundTasks tasks, Termination termination) {
         this.registry = registry;
         this.tasks = tasks;
-        this.ending = ending;
+        this.termination = termination;
     }
 
     void runOnce() {
@@ -43,7 +43,7 @@ final class Reaper {
     /// Ends a sandbox whose lease is over, unless a process runs inside.
     void reapIfIdle(Sandbox sandbox) {
         if (sandbox.lease().isOver()) {
-            ending.end(
+            termination.end(
                     sandbox,
                     End.Cause.LIFETIME,
                     "it lived as long as a sandbox may, until "
@@ -53,7 +53,7 @@ final class Reaper {
                 sandbox.lease().touch();
             } else if (sandbox.lease().isIdleTooLong()) {
                 // A client may have used the sandbox during the request to the guest.
-                ending.end(
+                termination.end(
                         sandbox,
                         End.Cause.IDLE,
                         "nobody used it since " + sandbox.lease().lastActivity());

@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicLong;
 /// removal failed or that a killed server left, and ends rows without a sandbox. Thread-safe.
 final class Reconciler {
     private final Engine engine;
-    private final Termination ending;
+    private final Termination termination;
     private final OrphanCleanup leftovers;
     private final AtomicLong passes = new AtomicLong();
     private final AtomicLong orphans = new AtomicLong();
 
-    Reconciler(Engine engine, Termination ending, OrphanCleanup leftovers) {
+    Reconciler(Engine engine, Termination termination, OrphanCleanup leftovers) {
         this.engine = engine;
-        this.ending = ending;
+        this.termination = termination;
         this.leftovers = leftovers;
     }
 
@@ -27,7 +27,7 @@ final class Reconciler {
     }
 
     void runOnce() {
-        ending.settle();
+        termination.settle();
         removeOrphans();
         endForgottenRows();
         leftovers.deleteOldOrphans();
@@ -51,7 +51,7 @@ final class Reconciler {
     private void endForgottenRows() {
         for (SandboxRow row : engine.rows.alive()) {
             if (engine.registry.isClaimed(row.id())
-                    || ending.findUnstored(row.id()).isPresent()) {
+                    || termination.findUnstored(row.id()).isPresent()) {
                 continue;
             }
             if (row.owner().isEmpty()) {

@@ -41,8 +41,8 @@ final class Recovery {
 
     private final Engine engine;
     private final Launch launch;
-    private final GuestConnections streams;
-    private final Termination ending;
+    private final GuestConnections connections;
+    private final Termination termination;
     private final OrphanCleanup leftovers;
     private final Ownership ownership;
     private final Capacity capacity;
@@ -55,8 +55,8 @@ final class Recovery {
     Recovery(Parts parts, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
         this.engine = parts.engine();
         this.launch = parts.launch();
-        this.streams = parts.streams();
-        this.ending = parts.ending();
+        this.connections = parts.connections();
+        this.termination = parts.termination();
         this.leftovers = leftovers;
         this.ownership = ownership;
         this.capacity = capacity;
@@ -65,14 +65,14 @@ final class Recovery {
     }
 
     /// Components that start and end machines.
-    record Parts(Engine engine, Launch launch, GuestConnections streams, Termination ending) {}
+    record Parts(Engine engine, Launch launch, GuestConnections connections, Termination termination) {}
 
     /// Registers every sandbox of the store at once, and starts the search for their machines.
     void start() {
-        ending.adoptMarked();
+        termination.adoptMarked();
         leftovers.takeBackKnown();
         for (SandboxRow row : engine.rows.alive()) {
-            if (ending.findUnstored(row.id()).isPresent()) {
+            if (termination.findUnstored(row.id()).isPresent()) {
                 continue;
             }
             engine.registry.claim(row.id());
@@ -96,7 +96,7 @@ final class Recovery {
     }
 
     private void find(SandboxRow row, Status status) {
-        var sandbox = new Sandbox(engine, streams, row, new State.Recovering(status));
+        var sandbox = new Sandbox(engine, connections, row, new State.Recovering(status));
         capacity.adopt(row.limits().diskBytes());
         engine.registry.add(sandbox);
         engine.registry.assign(sandbox);
@@ -178,7 +178,7 @@ final class Recovery {
                         sandbox,
                         () -> launch.setUp(
                                 new Launched(machine, guest), sandbox.row().limits()));
-                streams.recovered(sandbox, machine, guest, SandboxListener.Recovery.ADOPTED);
+                connections.recovered(sandbox, machine, guest, SandboxListener.Recovery.ADOPTED);
                 return true;
             } catch (SandboxException e) {
                 if (!Retry.isFaultOfGuest(e)) {
@@ -218,10 +218,12 @@ final class Recovery {
     private void revive(Sandbox sandbox) {
         Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startAgain(sandbox));
         if (launched.isEmpty()) {
-            ending.end(sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
+            termination.end(
+                    sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
             return;
         }
-        streams.recovered(sandbox, launched.get().machine(), launched.get().guest(), SandboxListener.Recovery.REVIVED);
+        connections.recovered(
+                sandbox, launched.get().machine(), launched.get().guest(), SandboxListener.Recovery.REVIVED);
     }
 
     private Optional<Launched> startAgain(Sandbox sandbox) {

@@ -33,12 +33,12 @@ final class Registry {
 
     /// Runs `work` on the machine of `id`, exclusively; claims the id if needed.
     <T> T exclusively(SandboxId id, Supplier<T> work) {
-        Semaphore turn = claimed.computeIfAbsent(id, _ -> new Semaphore(1, true));
-        turn.acquireUninterruptibly();
+        Semaphore mutex = claimed.computeIfAbsent(id, _ -> new Semaphore(1, true));
+        mutex.acquireUninterruptibly();
         try {
             return work.get();
         } finally {
-            turn.release();
+            mutex.release();
         }
     }
 

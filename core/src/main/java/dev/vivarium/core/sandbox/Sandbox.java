@@ -48,7 +48,7 @@ public final class Sandbox {
     private final GuestTraffic guestTraffic;
     private final OomWatch ooms;
     private final DisconnectCounter disconnects;
-    private final WriteLock turns = new WriteLock();
+    private final WriteLock writeLock = new WriteLock();
     private final Processes processes;
     private final Shells shells;
     private final SandboxEgress sandboxEgress;
@@ -58,7 +58,7 @@ public final class Sandbox {
     private volatile String secret;
 
     /// `row` must have an owner.
-    Sandbox(Engine engine, GuestConnections streams, SandboxRow row, State first) {
+    Sandbox(Engine engine, GuestConnections connections, SandboxRow row, State first) {
         this.engine = engine;
         this.row = row;
         this.secret = row.secret();
@@ -66,15 +66,15 @@ public final class Sandbox {
         this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
         this.lifecycle =
                 new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
-        this.pausing = new Pausing(this, engine.provider, engine.rows, engine.space, engine.listeners, streams);
+        this.pausing = new Pausing(this, engine.provider, engine.rows, engine.space, engine.listeners, connections);
         this.guestTraffic =
                 new GuestTraffic(this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
         this.disconnects = new DisconnectCounter(engine.timeSource);
         this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);
         this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
-        this.sandboxEgress = streams.egressOf(this);
-        this.controlPort = streams.controlPortOf(this);
+        this.sandboxEgress = connections.egressOf(this);
+        this.controlPort = connections.controlPortOf(this);
         this.environment = new Environment(sandboxEgress, row.env());
     }
 
@@ -131,13 +131,13 @@ public final class Sandbox {
 
     /// Files of the sandbox through the current connection to the guest. Call this for each use.
     public Workspace files() {
-        return new Workspace(guest(), turns);
+        return new Workspace(guest(), writeLock);
     }
 
     /// Files of the sandbox for passive readers. Does not extend the lease.
     public Workspace look() {
         engine.tasks.refuseWhileDraining();
-        return new Workspace(running().guest().unnoticed(), turns);
+        return new Workspace(running().guest().unnoticed(), writeLock);
     }
 
     /// Egress of the sandbox and its rules. To change the rules, call [Sandboxes#allow].

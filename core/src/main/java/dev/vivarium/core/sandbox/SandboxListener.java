@@ -45,9 +45,9 @@ public interface SandboxListener {
     default void refused(Failure failure) {}
 
     /// A command started, or the server found it again after a restart. Returns the listener for its output; the
-    /// first one that is not `NOBODY` gets the output.
+    /// first one that is not `NONE` gets the output.
     default OutputListener command(SandboxId sandbox, CommandStarted commandStarted) {
-        return OutputListener.NOBODY;
+        return OutputListener.NONE;
     }
 
     default void paused(SandboxInfo sandbox, PauseReason why) {}

@@ -53,7 +53,7 @@ public final class Sandboxes implements AutoCloseable {
     private final EgressProxy egressProxy;
     private final ControlPorts controlPorts;
     private final Capacity capacity;
-    private final Termination ending;
+    private final Termination termination;
     private final EndedSandboxes ended;
     private final Pool pool;
     private final Creation creation;
@@ -76,26 +76,28 @@ public final class Sandboxes implements AutoCloseable {
         undo.add("start to drain", engine.tasks::startDraining);
         this.capacity =
                 new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
-        this.ending = new Termination(engine, capacity);
-        this.ended = new EndedSandboxes(engine.rows, ending);
+        this.termination = new Termination(engine, capacity);
+        this.ended = new EndedSandboxes(engine.rows, termination);
         var leftovers = new OrphanCleanup(
                 engine.provider,
                 engine.rows,
                 engine.registry,
                 engine.timeSource,
                 engine.config.times().keepOrphans(),
-                ending);
+                termination);
         this.ownership = new Ownership(engine.inventory, engine.store);
         var launch = new Launch(engine.provider, loop, engine.store, engine.config.times());
-        var streams = new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, ending);
+        var connections =
+                new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, termination);
         this.pool = new Pool(engine, launch, leftovers, capacity);
-        this.creation = new Creation(engine, launch, streams, ending, ownership, capacity, pool);
-        this.reaper = new Reaper(engine.registry, engine.tasks, ending);
-        this.reconciler = new Reconciler(engine, ending, leftovers);
+        this.creation = new Creation(engine, launch, connections, termination, ownership, capacity, pool);
+        this.reaper = new Reaper(engine.registry, engine.tasks, termination);
+        this.reconciler = new Reconciler(engine, termination, leftovers);
         this.activity = new ActivityWriter(engine.registry, engine.rows);
-        var parts = new Recovery.Parts(engine, launch, streams, ending);
+        var parts = new Recovery.Parts(engine, launch, connections, termination);
         var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
-        this.snapshots = new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), launch, streams, recovery);
+        this.snapshots =
+                new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), launch, connections, recovery);
         snapshots.takeBackKnown();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
@@ -108,7 +110,7 @@ public final class Sandboxes implements AutoCloseable {
         var probe = new LivenessProbe(engine.registry, engine.tasks);
         diskGuard.start();
         jobs.every(Duration.ZERO, REAP_EVERY, "reaper", reaper::runOnce)
-                .every(Duration.ZERO, REAP_EVERY, "unstored ends", ending::settle)
+                .every(Duration.ZERO, REAP_EVERY, "unstored ends", termination::settle)
                 .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
                 .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
                 .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
@@ -342,7 +344,7 @@ public final class Sandboxes implements AutoCloseable {
     /// nothing for an ended or unknown id.
     public void terminate(SandboxId id, End.Cause cause, String detail) {
         engine.registry.find(id).ifPresent(sandbox -> {
-            ending.end(sandbox, cause, detail);
+            termination.end(sandbox, cause, detail);
             pool.refill();
         });
     }

@@ -37,7 +37,7 @@ public final class Snapshots {
     private final SnapshotRows rows;
     private final DiskOrigins origins;
     private final Launch launch;
-    private final GuestConnections streams;
+    private final GuestConnections connections;
     private final Recovery recovery;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
@@ -50,13 +50,13 @@ public final class Snapshots {
             SnapshotRows rows,
             DiskOrigins origins,
             Launch launch,
-            GuestConnections streams,
+            GuestConnections connections,
             Recovery recovery) {
         this.engine = engine;
         this.rows = rows;
         this.origins = origins;
         this.launch = launch;
-        this.streams = streams;
+        this.connections = connections;
         this.recovery = recovery;
     }
 
@@ -235,7 +235,7 @@ public final class Snapshots {
         try {
             Replaced replaced = engine.registry.exclusively(sandbox.id(), () -> replace(sandbox, snapshot));
             Launched launched = replaced.launched();
-            streams.recovered(sandbox, launched.machine(), launched.guest(), SandboxListener.Recovery.RESTORED);
+            connections.recovered(sandbox, launched.machine(), launched.guest(), SandboxListener.Recovery.RESTORED);
             return replaced;
         } catch (RuntimeException e) {
             recovery.findLater(sandbox, Status.RUNNING);

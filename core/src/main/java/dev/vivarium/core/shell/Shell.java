@@ -76,7 +76,7 @@ public final class Shell {
     private final CommandListener commandListener;
 
     /// Listener to the output, in addition to the viewers. Confined to the worker thread.
-    private OutputListener outputListener = OutputListener.NOBODY;
+    private OutputListener outputListener = OutputListener.NONE;
 
     /// Command and start time of a shell. The command is unknown if an earlier server opened the shell.
     record Origin(Optional<String> command, Instant started) {}

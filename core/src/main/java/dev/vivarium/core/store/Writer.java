@@ -39,10 +39,10 @@ final class Writer implements AutoCloseable {
     private final GroupQueue<Pending<?>> queue;
 
     /// The holder writes. Fair, so that callers that find it free do not starve the worker's group.
-    private final ReentrantLock turn = new ReentrantLock(true);
+    private final ReentrantLock writeLock = new ReentrantLock(true);
 
     /// Absent at first, and after a failure that the connection could not recover from.
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private @Nullable Sql sql;
 
     Writer(Connector connector, Duration timeout) {
@@ -87,7 +87,7 @@ final class Writer implements AutoCloseable {
             while (true) {
                 try {
                     // Unlike tryLock(), this method does not overtake waiting threads.
-                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                    return writeLock.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -111,7 +111,7 @@ final class Writer implements AutoCloseable {
             disconnectLocked();
             throw e;
         } finally {
-            turn.unlock();
+            writeLock.unlock();
         }
     }
 
@@ -149,7 +149,7 @@ final class Writer implements AutoCloseable {
     }
 
     private void commitGroup(List<Pending<?>> group) {
-        turn.lock();
+        writeLock.lock();
         try {
             queue.fill(group);
             commitLocked(group);
@@ -159,11 +159,11 @@ final class Writer implements AutoCloseable {
             group.forEach(pending -> pending.fail(failed("the writer failed: " + e)));
             throw e;
         } finally {
-            turn.unlock();
+            writeLock.unlock();
         }
     }
 
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private void commitLocked(List<Pending<?>> group) {
         try {
             Sql open = runLocked(group);
@@ -177,7 +177,7 @@ final class Writer implements AutoCloseable {
 
     /// Runs all but the commit. If an idle connection was lost, runs the group again on a new one, because nothing
     /// was committed on the old one.
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private Sql runLocked(List<Pending<?>> group) throws SQLException {
         if (sql != null) {
             try {
@@ -236,7 +236,7 @@ final class Writer implements AutoCloseable {
 
     /// After a full disk there may be no transaction left to roll back, and the state of the driver is wrong. Only
     /// a new connection has a known state.
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private void undoGroupLocked() {
         try {
             if (sql != null) {
@@ -248,7 +248,7 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private void disconnectLocked() {
         try {
             if (sql != null) {
@@ -280,7 +280,7 @@ final class Writer implements AutoCloseable {
             try {
                 disconnectLocked();
             } finally {
-                turn.unlock();
+                writeLock.unlock();
             }
         }
     }

@@ -30,8 +30,8 @@ public enum OciRuntime {
         return this != RUNSC;
     }
 
-    /// Environment of the runtime, for the launcher. crun runs only from a file that a machine cannot write. It
-    /// starts twice to copy itself, unless this variable states that its file is such a one; the launcher mounts it
+    /// Environment of the runtime, for the launcher. crun runs only from a file that a machine cannot write, and
+    /// otherwise copies itself and starts again. The variable skips the copy, because the launcher mounts crun
     /// read-only.
     Map<String, String> environment() {
         return this == CRUN ? Map.of("_LIBCONTAINER_CLONED_BINARY", "1") : Map.of();
