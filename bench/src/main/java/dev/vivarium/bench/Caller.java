@@ -2,7 +2,7 @@ package dev.vivarium.bench;
 
 import java.util.function.Consumer;
 
-/// Crowd member that repeats one call over its own connection.
+/// Crowd member that repeats one call over its own connection. Confined to one thread.
 record Caller(Http http, Consumer<Http> call) implements Crowd.Member {
     @Override
     public void act(int turn) {

@@ -25,11 +25,11 @@ final class Chaos implements Measurement {
     public void run(Bench bench, Report report) {
         int kills = bench.rounds(100);
         Path home = bench.newHome();
-        var fileIndex = new Ledger();
+        var ledger = new Ledger();
         Set<String> ids = new TreeSet<>();
         var line = new Line();
         List<String> sandboxes = begin(bench, home, line);
-        try (var load = new ChaosLoad(line, sandboxes, fileIndex)) {
+        try (var load = new ChaosLoad(line, sandboxes, ledger)) {
             var random = new Random(kills);
             for (int kill = 0; kill < kills; kill++) {
                 Programs.pause(Duration.ofMillis(200 + random.nextInt(1_800)));
@@ -40,9 +40,9 @@ final class Chaos implements Measurement {
             }
             Programs.pause(Duration.ofSeconds(1));
             load.stop();
-            verify(line.server(), sandboxes, fileIndex);
+            verify(line.server(), sandboxes, ledger);
             ids.addAll(list(home));
-            tell(report, kills, fileIndex, left(line.server(), home, ids));
+            addRows(report, kills, ledger, left(line.server(), home, ids));
         } finally {
             line.server().close();
         }
@@ -59,20 +59,20 @@ final class Chaos implements Measurement {
         return sandboxes;
     }
 
-    private static void tell(Report report, int kills, Ledger fileIndex, Set<String> left) {
-        fileIndex.wrong().stream().limit(10).forEach(what -> System.err.println("  wrong: " + what));
-        fileIndex.unheard().stream().limit(10).forEach(what -> System.err.println("  never heard: " + what));
+    private static void addRows(Report report, int kills, Ledger ledger, Set<String> left) {
+        ledger.wrong().stream().limit(10).forEach(what -> System.err.println("  wrong: " + what));
+        ledger.undelivered().stream().limit(10).forEach(what -> System.err.println("  never heard: " + what));
         left.stream().limit(10).forEach(trace -> System.err.println("  left: " + trace));
-        report.add(Row.rate("events acknowledged through " + kills + " kill -9", "", fileIndex.count())
-                .held("none lost, none twice, no gap", fileIndex.wrong().isEmpty())
+        report.add(Row.rate("events acknowledged through " + kills + " kill -9", "", ledger.count())
+                .held("none lost, none twice, no gap", ledger.wrong().isEmpty())
                 .held("nothing left", left.isEmpty()));
-        report.add(Row.rate("messages accepted meanwhile", "", fileIndex.messages())
+        report.add(Row.rate("messages accepted meanwhile", "", ledger.messages())
                 .held(
-                        "all heard, each id once (%d came again)".formatted(fileIndex.repeated()),
-                        fileIndex.unheard().isEmpty()));
+                        "all heard, each id once (%d came again)".formatted(ledger.repeated()),
+                        ledger.undelivered().isEmpty()));
     }
 
-    private static void verify(VivServer server, List<String> sandboxes, Ledger fileIndex) {
+    private static void verify(VivServer server, List<String> sandboxes, Ledger ledger) {
         try (var http = server.connect()) {
             for (String sandbox : sandboxes) {
                 var log = new ArrayList<JsonFields>();
@@ -84,7 +84,7 @@ final class Chaos implements Measurement {
                     page = Json.answer(http.get(path).expect(200).text()).objects("events");
                     log.addAll(page);
                 } while (!page.isEmpty());
-                fileIndex.check(sandbox, log);
+                ledger.check(sandbox, log);
                 VivServer.execute(http, sandbox, "true");
             }
         }

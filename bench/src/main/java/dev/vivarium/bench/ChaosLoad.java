@@ -19,16 +19,16 @@ final class ChaosLoad implements AutoCloseable {
 
     private final Chaos.Line line;
     private final List<String> sandboxes;
-    private final Ledger fileIndex;
+    private final Ledger ledger;
     private final AtomicInteger threads = new AtomicInteger();
     private final List<Thread> workers = new ArrayList<>();
     private volatile boolean speaking = true;
     private volatile boolean running = true;
 
-    ChaosLoad(Chaos.Line line, List<String> sandboxes, Ledger fileIndex) {
+    ChaosLoad(Chaos.Line line, List<String> sandboxes, Ledger ledger) {
         this.line = line;
         this.sandboxes = sandboxes;
-        this.fileIndex = fileIndex;
+        this.ledger = ledger;
         for (int i = 0; i < PRODUCERS; i++) {
             int number = i;
             start("producer-" + i, () -> produce(number));
@@ -50,33 +50,33 @@ final class ChaosLoad implements AutoCloseable {
     }
 
     private void produce(int producer) {
-        var phone = new Phone();
+        var client = new RetryingClient();
         for (int n = 0; running; n++) {
             String sandbox = any(producer + n);
             String id = "p" + producer + "-" + n;
             String body =
                     "{\"event_type\":\"chaos.step\",\"event_id\":\"" + id + "\",\"event_data\":{\"n\":" + n + "}}";
-            phone.untilAnswered(http -> {
+            client.untilAnswered(http -> {
                 var answer = http.post("/api/v1/sandboxes/" + sandbox + "/events", body);
                 if (answer.status() >= 500) {
                     throw new IllegalStateException(answer.text());
                 }
-                fileIndex.appended(sandbox, id, Json.answer(answer.text()).integer("seq"));
+                ledger.appended(sandbox, id, Json.answer(answer.text()).integer("seq"));
             });
         }
-        phone.hangUp();
+        client.hangUp();
     }
 
     private void speak() {
-        var phone = new Phone();
+        var client = new RetryingClient();
         for (int n = 0; speaking; n++) {
             String body = "{\"content\":\"message " + n + "\"}";
-            phone.untilAnswered(http -> fileIndex.said(http.post("/api/v1/sandboxes/" + any(0) + "/messages", body)
+            client.untilAnswered(http -> ledger.said(http.post("/api/v1/sandboxes/" + any(0) + "/messages", body)
                     .expect(202)
                     .member("message_id")));
             Chaos.Line.pause();
         }
-        phone.hangUp();
+        client.hangUp();
     }
 
     private void listen(Http http) {
@@ -84,7 +84,7 @@ final class ChaosLoad implements AutoCloseable {
                 .expect(200)
                 .text();
         for (JsonFields message : Json.answer("{\"messages\":" + text + "}").objects("messages")) {
-            fileIndex.heard(message.string("message_id"));
+            ledger.received(message.string("message_id"));
         }
     }
 
@@ -95,7 +95,7 @@ final class ChaosLoad implements AutoCloseable {
     }
 
     /// Connection to the current server. Confined to one worker.
-    private final class Phone {
+    private final class RetryingClient {
         private Optional<Http> http = Optional.empty();
 
         /// Retries on a new connection until the call succeeds. After the load stops, it retries a limited
@@ -112,7 +112,7 @@ final class ChaosLoad implements AutoCloseable {
                     Chaos.Line.pause();
                 }
             }
-            fileIndex.wrong("a call was never answered");
+            ledger.wrong("a call was never answered");
         }
 
         void hangUp() {
@@ -137,7 +137,7 @@ final class ChaosLoad implements AutoCloseable {
     /// Lets all workers finish, the reader of messages last.
     void stop() {
         speaking = false;
-        for (int i = 0; i < 100 && !fileIndex.unheard().isEmpty(); i++) {
+        for (int i = 0; i < 100 && !ledger.undelivered().isEmpty(); i++) {
             Chaos.Line.pause();
         }
         close();

@@ -39,13 +39,13 @@ final class Crowd {
     }
 
     /// Lets each of `size` workers act `turns` times without a pause.
-    static Result turns(int size, int turns, IntFunction<Member> hire) {
-        return run(size, hire, (_, turn, _) -> turn < turns ? System.nanoTime() : END);
+    static Result turns(int size, int turns, IntFunction<Member> factory) {
+        return run(size, factory, (_, turn, _) -> turn < turns ? System.nanoTime() : END);
     }
 
     /// Lets each of `size` workers act repeatedly until `time` has passed.
-    static Result during(int size, Duration time, IntFunction<Member> hire) {
-        return run(size, hire, (_, _, start) -> {
+    static Result during(int size, Duration time, IntFunction<Member> factory) {
+        return run(size, factory, (_, _, start) -> {
             long now = System.nanoTime();
             return now - start < time.toNanos() ? now : END;
         });
@@ -53,8 +53,8 @@ final class Crowd {
 
     /// Starts one act every `interval`, in rotation over the workers. If an act has to wait for its worker, its
     /// time counts from the moment it was due.
-    static Result paced(int size, int turns, Duration interval, IntFunction<Member> hire) {
-        return run(size, hire, (worker, turn, start) -> {
+    static Result paced(int size, int turns, Duration interval, IntFunction<Member> factory) {
+        return run(size, factory, (worker, turn, start) -> {
             if (turn == turns) {
                 return END;
             }
@@ -74,7 +74,7 @@ final class Crowd {
         long await(int worker, int turn, long start);
     }
 
-    private static Result run(int size, IntFunction<Member> hire, Pace pace) {
+    private static Result run(int size, IntFunction<Member> factory, Pace pace) {
         var samples = new Samples();
         var failures = Collections.synchronizedList(new ArrayList<String>());
         var gate = new Gate(size);
@@ -82,7 +82,7 @@ final class Crowd {
         for (int i = 0; i < size; i++) {
             int number = i;
             workers.add(Thread.ofPlatform().name("bench-" + i).start(() -> {
-                Samples own = work(number, hire, pace, gate, failures);
+                Samples own = work(number, factory, pace, gate, failures);
                 synchronized (samples) {
                     samples.add(own);
                 }
@@ -93,10 +93,10 @@ final class Crowd {
         return new Result(Duration.ofNanos(System.nanoTime() - start), samples, List.copyOf(failures));
     }
 
-    private static Samples work(int number, IntFunction<Member> hire, Pace pace, Gate gate, List<String> failures) {
+    private static Samples work(int number, IntFunction<Member> factory, Pace pace, Gate gate, List<String> failures) {
         var own = new Samples();
         boolean waiting = true;
-        try (Member member = hire.apply(number)) {
+        try (Member member = factory.apply(number)) {
             waiting = false;
             long start = gate.pass();
             int turn = 0;

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 
-/// Engine in this process, without a server and without a pool, on its own home.
+/// Engine in this process, without a server and without a pool, on its own home. Thread-safe.
 record Engine(Path home, Provider provider, Db db, Scheduler scheduler, Sandboxes sandboxes) implements AutoCloseable {
     static Engine open(Bench bench, int mostSandboxes) {
         Path home = bench.newHome();

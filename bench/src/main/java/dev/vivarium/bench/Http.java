@@ -27,7 +27,7 @@ import java.util.zip.CRC32;
 /// a Docker Engine (Unix socket).
 final class Http implements AutoCloseable {
     private static final int BUFFER = 65_536;
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private final AutoCloseable socket;
     private final InputStream in;
@@ -45,7 +45,7 @@ final class Http implements AutoCloseable {
         try {
             var socket = new Socket();
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout((int) PATIENCE.toMillis());
+            socket.setSoTimeout((int) TIMEOUT.toMillis());
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 10_000);
             String header = "Authorization: Bearer " + key + "\r\n";
             return new Http(socket, socket.getInputStream(), socket.getOutputStream(), header);

@@ -25,11 +25,11 @@ final class InterventionLatency implements Measurement {
                     Quiet.await();
                 }
                 String text = "use the other API " + round;
-                var heard = workers.submit(() -> hear(worker, path, text));
+                var received = workers.submit(() -> receive(worker, path, text));
                 long start = System.nanoTime();
                 caller.post(path + "/interventions", "{\"message\":\"" + text + "\"}")
                         .expect(202);
-                samples.add(await(heard) - start);
+                samples.add(await(received) - start);
             }
         }
         double p95 = samples.percentile(95);
@@ -37,7 +37,7 @@ final class InterventionLatency implements Measurement {
                 .held("p95 under 100 ms: " + Report.number(p95), p95 < MOST_MILLIS));
     }
 
-    private static long hear(Http worker, String path, String text) {
+    private static long receive(Http worker, String path, String text) {
         String answer = worker.get(path + "/messages?wait=30").expect(200).text();
         long now = System.nanoTime();
         if (!answer.contains(text)) {
@@ -46,9 +46,9 @@ final class InterventionLatency implements Measurement {
         return now;
     }
 
-    private static long await(Future<Long> heard) {
+    private static long await(Future<Long> received) {
         try {
-            return heard.get();
+            return received.get();
         } catch (ExecutionException failure) {
             throw new IllegalStateException(failure.getCause());
         } catch (InterruptedException interrupted) {

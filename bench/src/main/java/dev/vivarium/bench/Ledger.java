@@ -12,7 +12,7 @@ import java.util.Set;
 final class Ledger {
     private final Map<String, Map<String, Long>> events = new HashMap<>();
     private final Set<String> said = new HashSet<>();
-    private final Map<String, Integer> heard = new HashMap<>();
+    private final Map<String, Integer> received = new HashMap<>();
     private final List<String> wrong = new ArrayList<>();
     private long count;
 
@@ -28,8 +28,8 @@ final class Ledger {
     }
 
     /// Records that a message was read.
-    synchronized void heard(String message) {
-        heard.merge(message, 1, Integer::sum);
+    synchronized void received(String message) {
+        received.merge(message, 1, Integer::sum);
     }
 
     synchronized void wrong(String what) {
@@ -42,8 +42,8 @@ final class Ledger {
     }
 
     /// Returns the messages that the server accepted and the reader never received.
-    synchronized List<String> unheard() {
-        return said.stream().filter(message -> !heard.containsKey(message)).toList();
+    synchronized List<String> undelivered() {
+        return said.stream().filter(message -> !received.containsKey(message)).toList();
     }
 
     synchronized int messages() {
@@ -52,7 +52,7 @@ final class Ledger {
 
     /// Returns the number of redelivered messages, counted by their ids.
     synchronized long repeated() {
-        return heard.values().stream().mapToLong(times -> times - 1L).sum();
+        return received.values().stream().mapToLong(times -> times - 1L).sum();
     }
 
     /// Compares a whole log, in its order, with the acknowledged events.

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// Entry point of `make bench`: runs the measurements in sequence, prints one table and writes it as JSON.
+/// Entry point of `make bench`: runs the measurements in sequence, prints one table and writes it as JSON. Stateless.
 public final class Main {
     private Main() {}
 

@@ -1,6 +1,7 @@
 package dev.vivarium.bench;
 
-/// One benchmark. It sets up its environment, measures, adds its rows and removes everything it created.
+/// One benchmark, which sets up its environment, measures, adds its rows and removes everything it created. Confined to
+/// one thread.
 @FunctionalInterface
 interface Measurement {
     void run(Bench bench, Report report);

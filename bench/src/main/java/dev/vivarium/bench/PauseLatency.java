@@ -18,7 +18,7 @@ import java.util.Optional;
 final class PauseLatency implements Measurement {
     private static final UserId BENCH = new UserId("bench");
     private static final PauseReason ASKED = PauseReason.by(BENCH);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final int WARM_UP = 50;
     private static final int DOCKER_EVERY = 10;
     private static final double MOST_MILLIS = 1;
@@ -38,8 +38,7 @@ final class PauseLatency implements Measurement {
             Sandbox sandbox = sandboxes.open(request).sandbox();
             try (var sleeper = sandbox.exec(Command.shell("sleep 3600"))) {
                 sleeper.next();
-                Machine machine =
-                        engine.provider().adopt(sandbox.id(), PATIENCE).orElseThrow();
+                Machine machine = engine.provider().adopt(sandbox.id(), TIMEOUT).orElseThrow();
                 Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
                 Quiet.await();
                 measure(bench, sandbox, machine, container);

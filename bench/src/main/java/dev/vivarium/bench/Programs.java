@@ -67,11 +67,11 @@ final class Programs {
         }
     }
 
-    /// Terminates a process, and kills it after `patience`.
-    static void stop(Process process, Duration patience) {
+    /// Terminates a process, and kills it after `timeout`.
+    static void stop(Process process, Duration timeout) {
         process.destroy();
         try {
-            if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
                 process.destroyForcibly().waitFor();
             }
         } catch (InterruptedException interrupted) {

@@ -6,7 +6,7 @@ import java.time.Duration;
 
 /// WebSocket to the events of one sandbox that measures their latency. Confined to the worker that opens it.
 final class Watcher implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final String AT = "\"at\":";
 
     private final WebSocket socket;
@@ -34,7 +34,7 @@ final class Watcher implements AutoCloseable {
     }
 
     private synchronized void awaitConnected() {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (!connected && System.nanoTime() < deadline) {
             pause();
         }
@@ -68,7 +68,7 @@ final class Watcher implements AutoCloseable {
 
     /// Waits until `count` events have arrived. After the timeout, the sample count shows how many are missing.
     synchronized void await(int count) {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (samples.count() < count && System.nanoTime() < deadline) {
             pause();
         }

@@ -7,15 +7,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Bound on the bytes that the server holds for work that is under way: for all holders together, and a share of that
-/// for each. A holder is a caller or a sandbox. Thread-safe.
+/// Limit on the bytes that the server holds for unfinished work: for all holders together, and a share of that for
+/// each. A holder is a caller or a sandbox. Thread-safe.
 ///
 /// Code reserves bytes before it holds them. If they do not fit, [Reservation#add] throws `TooMuchInFlight`. A holder
-/// cannot take more than its share, so that one who reads nothing cannot stop the others.
+/// cannot reserve more than its share, so a holder that reads nothing cannot block the others.
 public final class ByteBudget {
     private static final long MIB = 1024 * 1024;
 
-    /// Size of one full answer, such as a listing of 100,000 files. No share is smaller, unless the budget is.
+    /// Size of one full response, such as a listing of 100,000 files. Minimum of a share, unless the budget is
+    /// smaller.
     private static final long SMALLEST_SHARE = 16 * MIB;
 
     private static final int HOLDERS = 4;
@@ -33,7 +34,7 @@ public final class ByteBudget {
         this.share = Math.min(limit, Math.max(limit / HOLDERS, SMALLEST_SHARE));
     }
 
-    /// A quarter of the largest heap that this JVM may have.
+    /// A quarter of the maximum heap of this JVM.
     public static long quarterOfHeap() {
         return Runtime.getRuntime().maxMemory() / PART_OF_HEAP;
     }
@@ -42,17 +43,17 @@ public final class ByteBudget {
         return limit;
     }
 
-    /// How many bytes are reserved now.
+    /// Number of reserved bytes.
     public long held() {
         return held.get();
     }
 
-    /// How many reservations were refused since the start.
+    /// Number of refused reservations since the start.
     public long refusals() {
         return refusals.get();
     }
 
-    /// An empty reservation for `holder`. Costs nothing until bytes are added.
+    /// Empty reservation for `holder`.
     public Reservation open(String holder) {
         return new Reservation(holder);
     }
@@ -97,7 +98,7 @@ public final class ByteBudget {
             }
         }
 
-        /// Reserves more bytes. Reports whether they fit.
+        /// Reserves more bytes. Returns false if they do not fit.
         public synchronized boolean tryAdd(long more) {
             if (closed || !take(holder, more)) {
                 return false;
@@ -106,13 +107,13 @@ public final class ByteBudget {
             return true;
         }
 
-        /// Reserves more bytes if less than half of the budget is in use: for what makes work faster and is not
-        /// needed for it. Reports whether they fit.
+        /// Reserves more bytes for an optional optimization, if less than half of the budget is in use. Returns
+        /// false if they do not fit.
         public boolean tryAddSpare(long more) {
             return held.get() + more <= limit / 2 && tryAdd(more);
         }
 
-        /// Gives back some of the bytes.
+        /// Releases some of the bytes.
         public synchronized void remove(long fewer) {
             long given = Math.min(fewer, bytes);
             if (given > 0) {
@@ -121,7 +122,7 @@ public final class ByteBudget {
             }
         }
 
-        /// Gives all bytes back; nothing can be reserved afterwards. Idempotent.
+        /// Releases all bytes; later reservations fail. Idempotent.
         @Override
         public synchronized void close() {
             remove(bytes);

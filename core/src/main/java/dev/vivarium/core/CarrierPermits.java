@@ -18,10 +18,10 @@ final class CarrierPermits {
     /// The permits of this process: its virtual threads share one scheduler.
     static final CarrierPermits SHARED = new CarrierPermits(carriers());
 
-    /// How long a holder that blocks keeps its permit from a loop that waits.
+    /// Time after which a waiting loop gets the permit of a blocked holder.
     private static final Duration LEASE = Duration.ofMillis(5);
 
-    /// With a single carrier, a holder gives way for this long before it continues.
+    /// With a single carrier, a holder pauses for this time before it continues.
     private static final Duration PAUSE = Duration.ofMillis(1);
 
     private final boolean isSingle;
@@ -53,9 +53,9 @@ final class CarrierPermits {
 
     /// Waits for a permit.
     Permit acquire() {
-        // A permit that is free may not be taken past loops that wait already.
+        // A free permit must not be taken before loops that already wait.
         if (free.hasQueuedThreads() || !free.tryAcquire()) {
-            // Counted before the thread is woken, which would otherwise find nobody and miss the loop.
+            // Counted before the thread is woken. Otherwise, it finds no waiting loop and misses this one.
             waiting.incrementAndGet();
             LockSupport.unpark(leases);
             free.acquireUninterruptibly();

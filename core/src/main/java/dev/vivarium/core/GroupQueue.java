@@ -20,7 +20,7 @@ public final class GroupQueue<T> {
     private final Thread worker;
     private volatile boolean closed;
 
-    /// Wakes the worker up when the queue closes. Neither callers nor the handler see it.
+    /// Wakes the worker when the queue closes. Invisible to callers and to the handler.
     @SuppressWarnings("unchecked")
     private final T stop = (T) new Object();
 
@@ -32,8 +32,8 @@ public final class GroupQueue<T> {
         this.worker = VitalThread.start(name, this::run);
     }
 
-    /// Queues an entry. Returns false if the queue is closed, or full for that long; the handler then never gets
-    /// the entry.
+    /// Queues an entry. Returns false if the queue is closed, or stays full for `nanos`; the handler then never
+    /// gets the entry.
     public boolean offer(T entry, long nanos) throws InterruptedException {
         return !closed && queue.offer(entry, nanos, TimeUnit.NANOSECONDS) && isKept(entry);
     }
@@ -43,7 +43,7 @@ public final class GroupQueue<T> {
         return !closed && queue.offer(entry) && isKept(entry);
     }
 
-    /// The worker may have ended between the check and the offer. In that case it never takes the entry.
+    /// The worker may have ended between the check and the offer. In that case, it never takes the entry.
     private boolean isKept(T entry) {
         return !(closed && queue.remove(entry));
     }
@@ -56,7 +56,7 @@ public final class GroupQueue<T> {
         return closed;
     }
 
-    /// Returns how many entries fit into the queue now.
+    /// Returns the free space of the queue, in entries.
     public int room() {
         return queue.remainingCapacity();
     }
@@ -67,7 +67,7 @@ public final class GroupQueue<T> {
         removeStop(group);
     }
 
-    /// Waits for entries and adds them to a group. Returns whether there were any before the time. For the handler.
+    /// Waits for entries and adds them to a group. Returns false if none arrived before the time. For the handler.
     public boolean fillUntil(long nanoTime, List<T> group) {
         int before = group.size();
         try {
@@ -104,16 +104,16 @@ public final class GroupQueue<T> {
         }
     }
 
-    /// Handles the queued entries, then ends the worker. Waits for that, with a timeout, even if interrupted.
+    /// Handles the queued entries, then ends the worker. Waits for the worker, with a timeout, even if interrupted.
     /// Idempotent.
-    public void close(Duration patience) {
+    public void close(Duration timeout) {
         closed = true;
-        // In a full queue the worker finds an entry, and then `closed`.
+        // In a full queue, the worker finds an entry, and then `closed`.
         queue.offer(stop);
         boolean interrupted = false;
         while (true) {
             try {
-                worker.join(patience);
+                worker.join(timeout);
                 break;
             } catch (InterruptedException e) {
                 interrupted = true;

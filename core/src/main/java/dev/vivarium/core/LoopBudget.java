@@ -3,34 +3,35 @@ package dev.vivarium.core;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Work that a loop on a virtual thread may do before it needs a permit. Each loop over bytes or events has one,
-/// because such a loop may never block: the other side may always have the next piece ready. Confined to the loop's
-/// thread.
+/// Amount of work that a loop on a virtual thread may do before it needs a permit. Confined to the thread of the loop.
+///
+/// Each loop over bytes or events has a budget, because such a loop may never block: the other side may always have the
+/// next piece ready.
 ///
 /// # Design note
 ///
-/// The scheduler does not preempt virtual threads: a loop that never blocks keeps its carrier, and as many such loops
-/// as there are carriers stop every other virtual thread. `Thread.yield()` does not help. The scheduler puts a thread
-/// that yields into a queue which its carrier empties before it looks at any other queue, so that threads in other
-/// queues never run (measured with two loops on two carriers).
+/// The scheduler does not preempt virtual threads. A loop that never blocks keeps its carrier, and as many such loops
+/// as there are carriers stop every other virtual thread. `Thread.yield()` does not help: the scheduler puts a yielding
+/// thread into a queue that its carrier empties before any other queue. Threads in other queues then never run
+/// (measured with two loops on two carriers).
 ///
-/// Loops that block often are a second danger. Sixty callers that each read a large answer slowly keep sixty loops
+/// Loops that block often are a second danger. Sixty callers that each read a large response slowly keep sixty loops
 /// runnable, and every other thread waits behind all of them.
 ///
-/// Therefore a loop is free up to [#FREE_BYTES], and from then on at [#FREE_BYTES_PER_SECOND]. Beyond that it needs one
-/// of a few permits ([CarrierPermits]), fewer than there are carriers, for each slice. Blocking returns the permit and
-/// earns nothing, time does. Terminals, event streams and short answers stay below the free rate and never need a
-/// permit. A single busy loop gets one at once and loses no throughput.
+/// Therefore, a loop is free up to [#FREE_BYTES], and from then on at [#FREE_BYTES_PER_SECOND]. Beyond that, it needs
+/// one of a few permits ([CarrierPermits]), fewer than there are carriers, for each slice. Blocking returns the permit.
+/// Only elapsed time restores the free bytes. Terminals, event streams and short responses stay below the free rate and
+/// never need a permit. A single busy loop gets a permit at once and loses no throughput.
 public final class LoopBudget {
-    /// How much a loop may move with one permit.
+    /// Maximum number of bytes that a loop moves with one permit.
     private static final int SLICE_BYTES = 256 * 1024;
 
-    /// How much a loop may move at once without a permit.
+    /// Maximum number of bytes that a loop moves at once without a permit.
     private static final int FREE_BYTES = 64 * 1024;
 
     private static final int FREE_BYTES_PER_SECOND = 256 * 1024;
 
-    /// Fixed cost of a step, in bytes that could be copied in that time.
+    /// Fixed cost of a step, in bytes that can be copied in the same time.
     private static final int STEP_COST = 512;
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -51,7 +52,7 @@ public final class LoopBudget {
         this.refilledAt = nanoTime.getAsLong();
     }
 
-    /// Counts a step of the loop. Waits if the loop must give way.
+    /// Counts a step of the loop. Blocks if the loop needs a permit.
     public void spend(int bytes) {
         left -= bytes + STEP_COST;
         if (left <= 0) {
@@ -59,7 +60,7 @@ public final class LoopBudget {
         }
     }
 
-    /// To be called before the loop blocks, or may do so: other loops can have its permit.
+    /// Returns the permit. Call it before an operation that can block.
     public void blocks() {
         if (permit != null) {
             permit.release();

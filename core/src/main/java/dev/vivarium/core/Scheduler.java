@@ -23,11 +23,12 @@ import org.slf4j.LoggerFactory;
 public final class Scheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Scheduler.class);
 
-    /// Longest wait of the timer thread. A clock that jumps, as after a suspended host, is noticed after that time.
+    /// Maximum wait of the timer thread. After a jump of the clock, such as a suspended host, jobs are late by at
+    /// most this time.
     private static final Duration STEP = Duration.ofMillis(500);
 
     /// Maximum wait for running jobs of a closed group.
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final InstantSource clock;
     private final LongSupplier nanos;
@@ -98,7 +99,7 @@ public final class Scheduler implements AutoCloseable {
 
         private Jobs() {}
 
-        /// Repeats work with this pause between two runs. The first run is after one pause.
+        /// Repeats work with this pause between two runs. The first run follows after one pause.
         public Jobs every(Duration pause, String name, Runnable work) {
             return every(pause, pause, name, work);
         }
@@ -109,7 +110,7 @@ public final class Scheduler implements AutoCloseable {
             return this;
         }
 
-        /// Runs work once, unless the group is closed before.
+        /// Runs work once, unless the group is closed first.
         public void once(Duration delay, String name, Runnable work) {
             if (!isEnded()) {
                 queue.add(new Job(this, name, work, Optional.empty(), delay));
@@ -130,13 +131,13 @@ public final class Scheduler implements AutoCloseable {
             notifyAll();
         }
 
-        /// Cancels the jobs and waits, with a timeout, for those that run. No job may close its own group.
-        /// Idempotent.
+        /// Cancels the jobs and waits, with a timeout, for the running ones. A job must not close its own
+        /// group. Idempotent.
         @Override
         public synchronized void close() {
             ended = true;
             queue.removeIf(job -> job.group == this);
-            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            long deadline = System.nanoTime() + TIMEOUT.toNanos();
             try {
                 while (running > 0 && System.nanoTime() - deadline < 0) {
                     TimeUnit.NANOSECONDS.timedWait(this, deadline - System.nanoTime());

@@ -8,14 +8,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Platform thread without which the process cannot work, such as the one that reads from all guests.
+/// Platform thread that the process cannot work without, such as the guest loop. Thread-safe.
 ///
-/// Its loop returns when its owner closes it. If the loop throws instead, the thread logs the reason and runs the loop
-/// again; the state of a loop is in its object and not on the stack. If that happens more than [#MOST_RESTARTS] times
-/// within [#WINDOW], the thread ends with a [Failed]. An [Error] is first given to the uncaught exception handler. The
-/// server installs a handler that exits on both, because sandboxes outlive the server and a restart repairs it.
+/// The loop returns when its owner closes it. If the loop throws, the thread logs the exception and runs the loop
+/// again; the state of a loop is in its object and not on the stack. After more than [#MOST_RESTARTS] failures within
+/// [#WINDOW], the thread ends with a [Failed]. An [Error] is first passed to the uncaught exception handler. The server
+/// installs a handler that exits on both, because sandboxes outlive the server and a restart repairs it.
 public final class VitalThread {
-    /// The process cannot go on, because a vital thread has ended.
+    /// Error after the end of a vital thread. The process cannot continue.
     public static final class Failed extends Error {
         private static final long serialVersionUID = 1L;
 
@@ -30,7 +30,7 @@ public final class VitalThread {
     private static final Logger LOG = LoggerFactory.getLogger(VitalThread.class);
     private static final Duration PAUSE = Duration.ofMillis(100);
 
-    /// Of the whole process: threads that have ended by a failure.
+    /// Threads of this process that have ended by a failure.
     private static final Set<String> ENDED = ConcurrentHashMap.newKeySet();
 
     private final String name;
@@ -43,26 +43,26 @@ public final class VitalThread {
         this.loop = loop;
     }
 
-    /// A daemon thread that runs `loop`, which must be able to begin again after it has thrown.
+    /// Creates a daemon thread that runs `loop`, which must be restartable after an exception.
     public static Thread unstarted(String name, Runnable loop) {
         return Thread.ofPlatform().daemon().name(name).unstarted(new VitalThread(name, loop)::run);
     }
 
-    /// The same, started.
+    /// Creates and starts a daemon thread that runs `loop`.
     public static Thread start(String name, Runnable loop) {
         Thread thread = unstarted(name, loop);
         thread.start();
         return thread;
     }
 
-    /// Gives an error to the uncaught exception handler of this thread, which may end the process. For code that
-    /// catches errors, or whose caller swallows them.
+    /// Passes an error to the uncaught exception handler of this thread, which may end the process. For code that
+    /// catches errors, or whose caller discards them.
     public static void report(Error error) {
         Thread thread = Thread.currentThread();
         thread.getUncaughtExceptionHandler().uncaughtException(thread, error);
     }
 
-    /// The names of the vital threads that have ended by a failure, sorted; empty if the process works.
+    /// Names of the vital threads that have ended by a failure, sorted; empty if the process works.
     public static List<String> ended() {
         return ENDED.stream().sorted().toList();
     }

@@ -1,4 +1,4 @@
-/// The engine, a plain library: sandboxes by thread, on isolation providers, over one wire. No HTTP, no JSON, no
+/// The engine as a plain library: sandboxes by thread, on isolation providers, over one wire. No HTTP, no JSON, no
 /// command line.
 @NullMarked
 package dev.vivarium.core;

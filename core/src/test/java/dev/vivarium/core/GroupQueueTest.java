@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 final class GroupQueueTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final long SECOND = 1_000_000_000;
 
     private final List<List<Integer>> groups = Collections.synchronizedList(new ArrayList<>());
@@ -39,7 +39,7 @@ final class GroupQueueTest {
             assertThat(queue.offer(i)).isTrue();
         }
         release.countDown();
-        queue.close(PATIENCE);
+        queue.close(TIMEOUT);
 
         assertThat(groups).containsExactly(List.of(0, 1, 2), List.of(3, 4, 5), List.of(6));
     }
@@ -61,7 +61,7 @@ final class GroupQueueTest {
         assertThat(queue.offer(3)).isFalse();
         assertThat(queue.offer(3, 1)).isFalse();
         release.countDown();
-        queue.close(PATIENCE);
+        queue.close(TIMEOUT);
 
         assertThat(groups).containsExactly(List.of(0), List.of(1), List.of(2));
     }
@@ -69,8 +69,8 @@ final class GroupQueueTest {
     @Test
     void aClosedQueueRefusesEntries() throws Exception {
         var queue = queue(2, 1, _ -> {});
-        queue.close(PATIENCE);
-        queue.close(PATIENCE);
+        queue.close(TIMEOUT);
+        queue.close(TIMEOUT);
 
         assertThat(queue.isClosed()).isTrue();
         assertThat(queue.offer(1)).isFalse();
@@ -87,7 +87,7 @@ final class GroupQueueTest {
         });
         queue.offer(0);
         queue.offer(1);
-        queue.close(PATIENCE);
+        queue.close(TIMEOUT);
 
         assertThat(groups).containsExactly(List.of(1));
     }
@@ -104,7 +104,7 @@ final class GroupQueueTest {
             while (groups.size() < 5) {
                 Thread.onSpinWait();
             }
-            queue.close(PATIENCE);
+            queue.close(TIMEOUT);
             for (var producer : producers) {
                 accepted.addAll(producer.get());
             }

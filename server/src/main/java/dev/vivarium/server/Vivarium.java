@@ -276,7 +276,7 @@ public final class Vivarium implements AutoCloseable {
             var space = sandboxes.diskSpace();
             log.refuseWhen(() -> space.requireWritable("append an event"));
         }
-        sandboxes.controlPorts().staff(edge.controlPortHandler());
+        sandboxes.controlPorts().setHandler(edge.controlPortHandler());
         metrics.watch(sandboxes::pool);
         metrics.watchDisk(sandboxes.diskSpace()::reading);
         metrics.watchAudit(audit::dropped);

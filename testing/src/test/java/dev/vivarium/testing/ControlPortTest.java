@@ -43,7 +43,7 @@ class ControlPortTest {
     void open() {
         api = server.api();
         session = api.session();
-        controlPort = server.sandboxes().require(new SandboxId(session)).openDoor();
+        controlPort = server.sandboxes().require(new SandboxId(session)).openControlPort();
         token = server.workerToken(session, Audience.WORKER);
     }
 
@@ -166,7 +166,7 @@ class ControlPortTest {
 
         await().ignoreExceptions()
                 .untilAsserted(() -> assertThat(post("again").stdout()).endsWith(" 201"));
-        assertThat(server.sandboxes().require(new SandboxId(session)).openDoor())
+        assertThat(server.sandboxes().require(new SandboxId(session)).openControlPort())
                 .isEqualTo(controlPort);
     }
 

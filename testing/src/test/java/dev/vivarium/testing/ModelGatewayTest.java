@@ -95,7 +95,7 @@ class ModelGatewayTest {
                                 + "\"command\":[\"sleep\",\"1000\"],\"budget_usd\":" + budget + "}")
                 .json();
         sandbox = spawned.string("sandbox_id");
-        controlPort = server.sandboxes().require(new SandboxId(sandbox)).openDoor();
+        controlPort = server.sandboxes().require(new SandboxId(sandbox)).openControlPort();
         token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
     }
 

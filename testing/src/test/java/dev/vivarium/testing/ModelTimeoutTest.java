@@ -56,7 +56,7 @@ class ModelTimeoutTest {
         sandbox = spawned.string("sandbox_id");
         String token = server.workerToken(sandbox, new TaskId(spawned.string("task_id")), Audience.MODEL);
         curl = "curl -sN -w ' %{http_code}' -H 'Content-Type: application/json' -H 'x-api-key: " + token + "' "
-                + server.sandboxes().require(new SandboxId(sandbox)).openDoor() + "/model/v1/messages ";
+                + server.sandboxes().require(new SandboxId(sandbox)).openControlPort() + "/model/v1/messages ";
     }
 
     @Test

@@ -56,7 +56,7 @@ final class WireFuzz {
             var subject = new RequestSubject.File("file");
             channelTable.add(number -> new Channel(connection, number, service, subject, GuestObserver.NONE));
         }
-        channelTable.hang(1, new IncomingConnections(connection, 2, _ -> {}));
+        channelTable.addListener(1, new IncomingConnections(connection, 2, _ -> {}));
         int cut = 2 + Byte.toUnsignedInt(bytes[1]) % (bytes.length - 2);
         read(reader, channelTable, bytes, 2, cut);
         read(reader, channelTable, bytes, cut, bytes.length);

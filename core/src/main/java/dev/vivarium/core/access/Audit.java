@@ -40,7 +40,7 @@ public final class Audit implements AutoCloseable {
 
     /// Maximum wait of a read for pending writes. It exceeds the duration of a write, because a read must return
     /// all earlier entries.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private static final String COLUMNS =
             "seq, at, kind, outcome, route, user_id, sandbox_id, thread_id, jti, scopes, detail";
@@ -59,7 +59,7 @@ public final class Audit implements AutoCloseable {
     private final AtomicLong dropped = new AtomicLong();
 
     /// Ends the waits of the worker.
-    private final Semaphore hurry = new Semaphore(0);
+    private final Semaphore wakeUps = new Semaphore(0);
 
     /// Confined to the worker thread.
     private long lastSeq;
@@ -86,9 +86,9 @@ public final class Audit implements AutoCloseable {
 
     /// Records an operation. Returns immediately.
     public void record(AuditEntry entry) {
-        boolean isStranger =
+        boolean isUnauthenticated =
                 entry.kind() == AuditEntry.Kind.REFUSED && entry.user().isEmpty();
-        boolean hasRoom = !isStranger || queue.room() > QUEUE / 2;
+        boolean hasRoom = !isUnauthenticated || queue.room() > QUEUE / 2;
         if (!hasRoom || !queue.offer(new Queued.Entry(entry))) {
             dropped.incrementAndGet();
         }
@@ -135,9 +135,9 @@ public final class Audit implements AutoCloseable {
     private void flush() {
         var written = new CountDownLatch(1);
         try {
-            if (queue.offer(new Queued.Flush(written), PATIENCE.toNanos())) {
-                hurry.release();
-                boolean ignored = written.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            if (queue.offer(new Queued.Flush(written), TIMEOUT.toNanos())) {
+                wakeUps.release();
+                boolean ignored = written.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -215,8 +215,8 @@ public final class Audit implements AutoCloseable {
     /// Waits until a reader needs the entries or the log closes, or until the timeout.
     private void pause(Duration most) {
         try {
-            if (!queue.isClosed() && hurry.tryAcquire(most.toMillis(), TimeUnit.MILLISECONDS)) {
-                hurry.drainPermits();
+            if (!queue.isClosed() && wakeUps.tryAcquire(most.toMillis(), TimeUnit.MILLISECONDS)) {
+                wakeUps.drainPermits();
             }
         } catch (InterruptedException e) {
             // Nothing interrupts the worker; a shorter wait does no harm.
@@ -264,7 +264,7 @@ public final class Audit implements AutoCloseable {
     /// Writes the pending entries, then stops. Idempotent.
     @Override
     public void close() {
-        hurry.release();
-        queue.close(PATIENCE);
+        wakeUps.release();
+        queue.close(TIMEOUT);
     }
 }

@@ -31,7 +31,7 @@ public record Credential(HostName host, int port, String header, String value) {
     }
 
     /// Reports whether a text contains the secret, with or without its scheme (such as `Bearer`).
-    boolean isShownIn(String text) {
+    boolean isContainedIn(String text) {
         String last = value.substring(value.lastIndexOf(' ') + 1);
         return text.contains(last.length() >= SHORTEST ? last : value);
     }

@@ -18,13 +18,15 @@ import java.util.Optional;
 /// own serves it:
 ///
 /// 1. **Read** one request with a strict parser that rejects ambiguous input ([HttpReader], [RequestHead]).
-/// 2. **Check the name** against the allow-list of the sandbox ([ProxyConnection#want]) before any other step. The
-///    proxy never resolves a name that is not on the list, because a DNS query sends data to the owner of the name.
+/// 2. **Check the name** against the allow-list of the sandbox ([ProxyConnection#setDestination]) before any other
+/// step.
+///    The proxy never resolves a name that is not on the list, because a DNS query sends data to the owner of the name.
 /// 3. **Resolve** the name once, check each address, and connect to a checked address ([OutboundConnector]). DNS
 ///    rebinding has no effect, because the proxy does not resolve the name again.
 /// 4. **Forward.** A `CONNECT` becomes a [Tunnel]. The tunnel is bound to the name it was opened for, as far as TLS
 ///    shows the name in clear text. Any other request becomes one new request and one response ([HttpForwarder]). The
-///    proxy copies only the body, whose framing it has parsed, and writes everything else anew. The proxy never reuses
+///    proxy copies only the body, whose framing it has parsed, and writes everything else itself. The proxy never
+/// reuses
 ///    a connection, so that no two parsers can disagree on where a request ends.
 ///
 /// In step 4 the proxy adds a credential to plain-text requests, and sends these over TLS. The secret exists only on
@@ -48,12 +50,12 @@ public final class EgressProxy implements AutoCloseable {
         return config;
     }
 
-    static Duration patience() {
+    static Duration timeout() {
         return FIRST_LINES;
     }
 
     /// Serves one connection until it ends.
-    void carry(ProxyConnection proxyConnection) {
+    void serve(ProxyConnection proxyConnection) {
         try {
             var source = new HttpReader(proxyConnection.client().in());
             Optional<List<String>> lines = head(source);
@@ -65,7 +67,7 @@ public final class EgressProxy implements AutoCloseable {
         } catch (IOException | SandboxException e) {
             // The program closed the connection, or its sandbox ended.
         } finally {
-            proxyConnection.hangUp();
+            proxyConnection.closeHost();
         }
     }
 
@@ -106,9 +108,9 @@ public final class EgressProxy implements AutoCloseable {
     /// Opens a connection to the destination. Checks the allow-list before and after, because it may change
     /// meanwhile.
     private Socket leave(ProxyConnection proxyConnection, String method, Destination to) throws IOException {
-        proxyConnection.want(method, to);
+        proxyConnection.setDestination(method, to);
         Socket socket = connector.connect(to);
-        proxyConnection.leaveBy(socket);
+        proxyConnection.setHost(socket);
         proxyConnection.requireAllowed();
         socket.setSoTimeout((int) IDLE.toMillis());
         return socket;
@@ -133,7 +135,7 @@ public final class EgressProxy implements AutoCloseable {
         try {
             proxyConnection.client().refuse(rejection);
             proxyConnection.client().finish();
-            proxyConnection.client().bear(GOODBYE);
+            proxyConnection.client().setReadTimeout(GOODBYE);
             proxyConnection.client().awaitEnd();
         } catch (IOException | SandboxException e) {
             // The program did not wait for the response.

@@ -7,9 +7,9 @@ import java.net.Socket;
 import java.util.List;
 import java.util.Optional;
 
-/// One request to a host and its response, on a connection of their own. Confined to its two worker threads.
+/// One request to a host and its response, on a separate connection. Confined to its two worker threads.
 ///
-/// The forwarder writes the headers of both anew from the parsed message.
+/// The forwarder writes new headers of both from the parsed message.
 final class HttpForwarder {
     private static final int TLS_PORT = 443;
     private static final int WEB_PORT = 80;
@@ -56,7 +56,7 @@ final class HttpForwarder {
 
         /// The response must not reveal a credential to the program.
         boolean isSecret(String value) {
-            return credentials.stream().anyMatch(credential -> credential.isShownIn(value));
+            return credentials.stream().anyMatch(credential -> credential.isContainedIn(value));
         }
     }
 
@@ -80,7 +80,7 @@ final class HttpForwarder {
         } catch (IOException e) {
             breakOff();
         } finally {
-            proxyConnection.hangUp();
+            proxyConnection.closeHost();
             Tunnel.await(up);
         }
     }
@@ -118,14 +118,14 @@ final class HttpForwarder {
             // If the program closes its side, it no longer waits for the response.
             proxyConnection.lingerUntil(client::awaitEndOfInput);
         } catch (SandboxException e) {
-            proxyConnection.hangUp();
+            proxyConnection.closeHost();
         }
     }
 
     /// A host may respond before it has read the whole body, so a write error does not end the exchange.
     private void sendBody() {
         try {
-            client.bear(EgressProxy.IDLE);
+            client.setReadTimeout(EgressProxy.IDLE);
             source.copy(order.body(), order.body(), socket.getOutputStream());
         } catch (IllegalArgumentException e) {
             giveUp("the body cannot be read: " + e.getMessage());
@@ -138,7 +138,7 @@ final class HttpForwarder {
 
     private void giveUp(String why) {
         brokenBody = Optional.of(Rejection.malformed(why));
-        proxyConnection.hangUp();
+        proxyConnection.closeHost();
     }
 
     private void answer() throws IOException {

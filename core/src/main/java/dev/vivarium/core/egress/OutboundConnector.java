@@ -63,11 +63,11 @@ final class OutboundConnector implements AutoCloseable {
         }
         List<InetAddress> tried = permitted.subList(0, Math.min(ATTEMPTS, permitted.size()));
         // The addresses share the timeout, so that one unresponsive address does not use up the time of the others.
-        Duration patience = CONNECTING.dividedBy(tried.size());
+        Duration timeout = CONNECTING.dividedBy(tried.size());
         IOException last = new IOException("it has no address");
         for (InetAddress address : tried) {
             try {
-                return connect(new InetSocketAddress(address, to.port()), patience);
+                return connect(new InetSocketAddress(address, to.port()), timeout);
             } catch (IOException e) {
                 last = e;
             }
@@ -76,11 +76,11 @@ final class OutboundConnector implements AutoCloseable {
         throw new Rejection(status, EgressRecord.Verdict.UNREACHABLE, to + " cannot be reached: " + last.getMessage());
     }
 
-    private static Socket connect(InetSocketAddress to, Duration patience) throws IOException {
+    private static Socket connect(InetSocketAddress to, Duration timeout) throws IOException {
         var socket = new Socket(Proxy.NO_PROXY);
         try {
             socket.setTcpNoDelay(true);
-            socket.connect(to, (int) patience.toMillis());
+            socket.connect(to, (int) timeout.toMillis());
             return socket;
         } catch (IOException e) {
             socket.close();

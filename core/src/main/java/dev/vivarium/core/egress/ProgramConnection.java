@@ -30,14 +30,14 @@ final class ProgramConnection {
     private int position;
     private boolean silent;
 
-    ProgramConnection(Channel channel, Duration patience) {
+    ProgramConnection(Channel channel, Duration timeout) {
         this.channel = channel;
-        this.deadline = System.nanoTime() + patience.toNanos();
+        this.deadline = System.nanoTime() + timeout.toNanos();
     }
 
     /// Sets the read deadline to this duration from now.
-    void bear(Duration patience) {
-        deadline = System.nanoTime() + patience.toNanos();
+    void setReadTimeout(Duration timeout) {
+        deadline = System.nanoTime() + timeout.toNanos();
     }
 
     InputStream in() {
@@ -95,8 +95,8 @@ final class ProgramConnection {
     }
 
     /// Reports whether the connection had no traffic in either direction for this duration.
-    boolean isIdle(Duration patience) {
-        return System.nanoTime() - lastMoved >= patience.toNanos();
+    boolean isIdle(Duration timeout) {
+        return System.nanoTime() - lastMoved >= timeout.toNanos();
     }
 
     /// Closes both directions and drops bytes in transit. Idempotent and thread-safe.

@@ -43,7 +43,7 @@ final class ProxyConnection {
 
     /// Records the destination, and rejects it if it is not on the allow-list. `leaving` is the destination that
     /// the proxy connects to.
-    void want(String how, Destination leaving) {
+    void setDestination(String how, Destination leaving) {
         method = how;
         destination = Optional.of(leaving);
         requireAllowed();
@@ -74,7 +74,7 @@ final class ProxyConnection {
     }
 
     /// Sets the connection to the host. [#cut] closes it too.
-    void leaveBy(Socket socket) throws IOException {
+    void setHost(Socket socket) throws IOException {
         synchronized (this) {
             upstream = socket;
             if (!cut) {
@@ -103,12 +103,12 @@ final class ProxyConnection {
             cut = true;
         }
         verdict = why;
-        hangUp();
+        closeHost();
         Thread.ofVirtual().name("egress-cut").start(client::close);
     }
 
     /// Closes the connection to the host, if any. Idempotent.
-    void hangUp() {
+    void closeHost() {
         Socket open;
         synchronized (this) {
             open = upstream;
@@ -126,9 +126,9 @@ final class ProxyConnection {
     /// closes the connection to the host.
     void lingerUntil(BooleanSupplier ended) {
         do {
-            client.bear(EgressProxy.IDLE);
+            client.setReadTimeout(EgressProxy.IDLE);
         } while (!ended.getAsBoolean() && !client.isIdle(EgressProxy.IDLE));
-        hangUp();
+        closeHost();
     }
 
     /// Returns the record of this connection, or nothing if the program sent no request.

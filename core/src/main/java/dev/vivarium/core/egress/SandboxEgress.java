@@ -39,7 +39,7 @@ public final class SandboxEgress {
     private final RateLimiter pace = new RateLimiter(BURST, PER_SECOND);
 
     /// Serializes opening and closing the listener, because both block on the guest.
-    private final Semaphore turn = new Semaphore(1, true);
+    private final Semaphore mutex = new Semaphore(1, true);
 
     private volatile Egress allowed;
     private volatile Optional<Standing> standing = Optional.empty();
@@ -65,20 +65,20 @@ public final class SandboxEgress {
         if (allowed.isEmpty() && standing.isEmpty()) {
             return;
         }
-        turn.acquireUninterruptibly();
+        mutex.acquireUninterruptibly();
         try {
             settle(guest);
         } catch (SandboxException e) {
             LOG.warn("sandbox {} has no way out: {}", id, e.getMessage());
         } finally {
-            turn.release();
+            mutex.release();
         }
     }
 
     /// Runs `save`, then replaces the allow-list and cuts connections that it no longer permits. `guest` is empty
     /// if the guest cannot listen now. In that case [#attach] opens the listener later.
     public void allow(Egress list, Optional<Guest> guest, Runnable save) {
-        turn.acquireUninterruptibly();
+        mutex.acquireUninterruptibly();
         try {
             save.run();
             allowed = list;
@@ -87,7 +87,7 @@ public final class SandboxEgress {
                     .forEach(proxyConnection -> proxyConnection.cut(EgressRecord.Verdict.CUT));
             guest.ifPresent(this::settle);
         } finally {
-            turn.release();
+            mutex.release();
         }
     }
 
@@ -129,11 +129,11 @@ public final class SandboxEgress {
     }
 
     private void serve(Channel channel) {
-        var proxyConnection = new ProxyConnection(new ProgramConnection(channel, EgressProxy.patience()), this::allows);
+        var proxyConnection = new ProxyConnection(new ProgramConnection(channel, EgressProxy.timeout()), this::allows);
         live.add(proxyConnection);
         try {
             Thread.sleep(pace.take());
-            egressProxy.carry(proxyConnection);
+            egressProxy.serve(proxyConnection);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {

@@ -41,7 +41,7 @@ final class Tunnel {
             client.close();
             // The other thread may be blocked in a write to a host that does not read. Only closing the socket ends
             // that write.
-            proxyConnection.hangUp();
+            proxyConnection.closeHost();
         } finally {
             await(up);
         }
@@ -57,20 +57,20 @@ final class Tunnel {
 
     private void up() {
         try {
-            carryUp();
+            copyUp();
             proxyConnection.lingerUntil(client::awaitEnd);
         } catch (SandboxException e) {
             // The sandbox ended.
         } finally {
-            proxyConnection.hangUp();
+            proxyConnection.closeHost();
         }
     }
 
     /// A host that accepts no more bytes may still send some, so a write error does not end the tunnel.
-    private void carryUp() {
+    private void copyUp() {
         try {
             OutputStream out = socket.getOutputStream();
-            out.write(introduction());
+            out.write(firstBytes());
             for (Optional<byte[]> piece = next(); piece.isPresent(); piece = next()) {
                 out.write(piece.get());
             }
@@ -84,7 +84,7 @@ final class Tunnel {
 
     private Optional<byte[]> next() throws IOException {
         while (true) {
-            client.bear(EgressProxy.IDLE);
+            client.setReadTimeout(EgressProxy.IDLE);
             try {
                 return source.piece();
             } catch (InterruptedIOException e) {
@@ -97,7 +97,7 @@ final class Tunnel {
 
     /// Returns the first bytes of the program. If they begin a TLS handshake, holds them back until the server name
     /// is known and permitted.
-    private byte[] introduction() throws IOException {
+    private byte[] firstBytes() throws IOException {
         var first = new ByteArrayOutputStream();
         ServerName name = new ServerName.Unfinished();
         while (name instanceof ServerName.Unfinished) {
@@ -108,22 +108,22 @@ final class Tunnel {
             first.write(piece.get());
             name = ServerName.in(first.toByteArray());
         }
-        if (!mayName(name)) {
+        if (!isNameAllowed(name)) {
             proxyConnection.cut(EgressRecord.Verdict.NAME_REFUSED);
             throw new IOException("another host is named");
         }
         return first.toByteArray();
     }
 
-    private boolean mayName(ServerName name) {
+    private boolean isNameAllowed(ServerName name) {
         return switch (name) {
             case ServerName.Absent _, ServerName.Unfinished _ -> true;
             case ServerName.Broken _ -> false;
-            case ServerName.Found(String text) -> mayName(text);
+            case ServerName.Found(String text) -> isNameAllowed(text);
         };
     }
 
-    private boolean mayName(String text) {
+    private boolean isNameAllowed(String text) {
         try {
             HostName named = HostName.of(text);
             return to.host().address().isPresent()

@@ -29,7 +29,7 @@ public final class Execution implements AutoCloseable {
     private final long firstByte;
     private final long missed;
     private Progress progress = Progress.STARTED;
-    private OutputListener outputListener = OutputListener.NOBODY;
+    private OutputListener outputListener = OutputListener.NONE;
 
     /// Progress of [#next]. Confined to the reader thread.
     private enum Progress {
@@ -103,7 +103,7 @@ public final class Execution implements AutoCloseable {
     }
 
     /// Adds a listener that receives the same events as the reader. Call it before the first read.
-    public Execution heardBy(OutputListener listener) {
+    public Execution withListener(OutputListener listener) {
         outputListener = listener;
         return this;
     }
@@ -141,7 +141,7 @@ public final class Execution implements AutoCloseable {
 
     private ExecEvent output() {
         while (true) {
-            switch (heard()) {
+            switch (receive()) {
                 case Message.Data(int stream, byte[] bytes) -> {
                     var from = stream == STDOUT ? ExecEvent.Stream.STDOUT : ExecEvent.Stream.STDERR;
                     outputListener.output(from, bytes);
@@ -158,7 +158,7 @@ public final class Execution implements AutoCloseable {
         }
     }
 
-    private Message heard() {
+    private Message receive() {
         try {
             return channel.next();
         } catch (SandboxException e) {

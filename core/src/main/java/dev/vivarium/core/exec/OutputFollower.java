@@ -31,9 +31,9 @@ public final class OutputFollower {
     }
 
     /// Waits for the next result, at most this long. Throws the failure if the process was lost.
-    public News next(Duration patience) {
+    public News next(Duration timeout) {
         budget.blocks();
-        var found = tail.next(place, patience);
+        var found = tail.next(place, timeout);
         budget.spend(found.map(piece -> piece.bytes().length).orElse(0));
         if (found.isPresent()) {
             place = found.get().next();

@@ -6,7 +6,7 @@ import dev.vivarium.model.Exit;
 /// Listener to the output of a command, in addition to its reader. Called by the reader's thread; it must return
 /// quickly and must not throw.
 public interface OutputListener {
-    OutputListener NOBODY = new OutputListener() {};
+    OutputListener NONE = new OutputListener() {};
 
     default void output(ExecEvent.Stream stream, byte[] bytes) {}
 

@@ -23,7 +23,7 @@ final class OutputRing {
     private static final int MAX_PIECES = 2048;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
 
     @GuardedBy("lock")
     private final Deque<Piece> pieces = new ArrayDeque<>();
@@ -76,7 +76,7 @@ final class OutputRing {
                 dropped = pieces.removeFirst().to();
             }
             dropped = Math.max(dropped, written - MAX_BYTES);
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -87,19 +87,19 @@ final class OutputRing {
         lock.lock();
         try {
             ended = true;
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
     /// Waits for bytes at `place` or after it. Returns nothing at the timeout or at the end of the output.
-    Optional<Found> next(long place, Duration patience) {
+    Optional<Found> next(long place, Duration timeout) {
         lock.lock();
         try {
-            long left = patience.toNanos();
+            long left = timeout.toNanos();
             while (place >= written && !ended && left > 0) {
-                left = news.awaitNanos(left);
+                left = changed.awaitNanos(left);
             }
             return place < written ? Optional.of(foundLocked(place)) : Optional.empty();
         } catch (InterruptedException e) {

@@ -65,7 +65,7 @@ public final class Processes {
             var tail = new OutputRing();
             Execution execution = Execution.startKept(guest, command, id);
             var commandStarted = CommandStarted.kept(origin.kind(), execution.pid(), origin.command(), id);
-            execution.heardBy(commandListener.announce(commandStarted));
+            execution.withListener(commandListener.announce(commandStarted));
             ManagedProcess process = register(id, execution, origin, Optional.of(tail));
             Thread.ofVirtual().name("detached-" + id).start(() -> run(process, tail, slots::release));
             return process;
@@ -118,7 +118,7 @@ public final class Processes {
             handedOver.run();
         }
         var place = new CommandStarted.Place(execution.firstByte(), execution.missed() - execution.firstByte());
-        execution.heardBy(
+        execution.withListener(
                 commandListener.announce(CommandStarted.found(ProcessInfo.Kind.DETACHED, execution.pid(), id, place)));
         boolean counted = slots.tryAcquire();
         run(process, tail, counted ? slots::release : () -> {});

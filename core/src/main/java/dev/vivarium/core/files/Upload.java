@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 public final class Upload implements AutoCloseable {
     private final Channel channel;
     private final String path;
-    private final Turn turn;
+    private final CommitStep commitStep;
     private long written;
     private Optional<FileVersion> version = Optional.empty();
 
@@ -22,14 +22,14 @@ public final class Upload implements AutoCloseable {
     }
 
     /// Commit step, which runs under the write lock of the sandbox and checks the write condition.
-    interface Turn {
+    interface CommitStep {
         FileEntry take(Supplier<FileEntry> commit);
     }
 
-    Upload(Channel channel, String path, Turn turn) {
+    Upload(Channel channel, String path, CommitStep commitStep) {
         this.channel = channel;
         this.path = path;
-        this.turn = turn;
+        this.commitStep = commitStep;
     }
 
     /// Sends bytes and blocks while the guest does not read them. Throws as soon as the guest has rejected the
@@ -44,7 +44,7 @@ public final class Upload implements AutoCloseable {
 
     /// Moves the file to its path. Returns its metadata.
     public FileEntry commit() {
-        return turn.take(() -> {
+        return commitStep.take(() -> {
             channel.closeInput();
             return finish();
         });

@@ -29,8 +29,8 @@ public final class Watch implements AutoCloseable {
     }
 
     /// Like [#next()], with a timeout. Returns nothing if it expires.
-    public Optional<FileChange> next(Duration patience) {
-        long deadline = System.nanoTime() + patience.toNanos();
+    public Optional<FileChange> next(Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
         while (changes.isEmpty()) {
             Optional<Message> message = channel.next(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
             if (message.isEmpty()) {

@@ -33,12 +33,12 @@ public final class Workspace {
     private static final int ATTEMPTS = 3;
 
     private final Guest guest;
-    private final WriteLock turns;
+    private final WriteLock writeLock;
 
-    /// `turns` is the write lock of the sandbox, shared by all writers of its files.
-    public Workspace(Guest guest, WriteLock turns) {
+    /// `writeLock` is the write lock of the sandbox, shared by all writers of its files.
+    public Workspace(Guest guest, WriteLock writeLock) {
         this.guest = guest;
-        this.turns = turns;
+        this.writeLock = writeLock;
     }
 
     /// Returns the metadata of `path`. Does not follow a symbolic link.
@@ -176,7 +176,7 @@ public final class Workspace {
 
     /// Checks the condition and makes the change under the write lock.
     private <T> T change(String path, WriteCondition condition, Supplier<T> change) {
-        return turns.take(() -> {
+        return writeLock.take(() -> {
             require(path, condition);
             return change.get();
         });

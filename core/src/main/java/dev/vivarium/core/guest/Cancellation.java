@@ -17,7 +17,7 @@ public final class Cancellation {
     /// Failure of cancelled calls.
     public static final Failure FAILURE = new RequestFailure.ClientGone();
 
-    /// From here on, channels that have ended are forgotten before another is registered.
+    /// From this number on, ended channels are removed before another channel is registered.
     private static final int MANY = 64;
 
     private static final ScopedValue<Cancellation> CURRENT = ScopedValue.newInstance();
@@ -35,7 +35,7 @@ public final class Cancellation {
         return ScopedValue.where(CURRENT, this).call(work);
     }
 
-    /// Cancels all calls under way; later ones fail at once. Idempotent.
+    /// Cancels all calls under way; later calls fail at once. Idempotent.
     public void cancel() {
         List<Channel> open;
         List<Runnable> due;
@@ -50,14 +50,14 @@ public final class Cancellation {
         due.forEach(Runnable::run);
     }
 
-    /// Throws [#FAILURE] once this is cancelled.
+    /// Throws [#FAILURE] after cancellation.
     public void check() {
         if (cancelled) {
             throw new SandboxException(FAILURE);
         }
     }
 
-    /// Runs `action` once when this is cancelled; at once if it is already.
+    /// Runs `action` once on cancellation; at once if the work is already cancelled.
     public void onCancel(Runnable action) {
         synchronized (this) {
             if (!cancelled) {

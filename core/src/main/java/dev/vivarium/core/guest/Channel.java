@@ -13,12 +13,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// One request to a guest and its streams. Thread-safe, meant for one reader and one writer at a time.
+/// One request to a guest, with its streams. Thread-safe, for one reader and one writer at a time.
 ///
-/// The reader pulls: what nobody takes is not paid for with credit, so the guest stops sending it, and no other channel
-/// is touched. The writer waits for the guest's credit in the same way.
+/// The reader pulls. Bytes that the reader does not take return no credit, so the guest stops sending on this channel
+/// only. In the same way, the writer waits for credit from the guest.
 public final class Channel implements AutoCloseable {
-    /// The stream that flows to the guest.
+    /// Number of the stream to the guest.
     private static final int INPUT = 0;
 
     private static final int MAX_DATA = 65_536;
@@ -31,10 +31,10 @@ public final class Channel implements AutoCloseable {
     private final int number;
     private final Service service;
     private final RequestSubject subject;
-    private final GuestObserver keeper;
+    private final GuestObserver observer;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private final Condition inputRoom = lock.newCondition();
 
     /// Confined to the reader.
@@ -64,23 +64,23 @@ public final class Channel implements AutoCloseable {
     @GuardedBy("lock")
     private @Nullable ChannelEnd ending;
 
-    /// `memory` is what the first window of each stream takes; the channel gives it back.
+    /// `memory` holds the reservation for the first window of each stream; the channel releases it.
     Channel(
             Connection connection,
             int number,
             Service service,
             RequestSubject subject,
-            GuestObserver keeper,
+            GuestObserver observer,
             ByteBudget.Reservation memory) {
         this.connection = connection;
         this.number = number;
         this.service = service;
         this.subject = subject;
-        this.keeper = keeper;
+        this.observer = observer;
         this.window = new ReceiveWindow(service, memory);
     }
 
-    /// Waits until the guest has begun, and reads its first answer.
+    /// Waits until the guest starts the request, and parses its first reply.
     public <T> T started(Function<Fields, T> shape) {
         try {
             return parse(awaitStarted(), shape);
@@ -94,7 +94,7 @@ public final class Channel implements AutoCloseable {
         lock.lock();
         try {
             while (started == null && ending == null) {
-                await(news, FOREVER);
+                await(changed, FOREVER);
             }
             if (started == null && ending instanceof ChannelEnd.Failed(Failure failure)) {
                 throw new SandboxException(failure);
@@ -109,16 +109,16 @@ public final class Channel implements AutoCloseable {
         return fields;
     }
 
-    /// Waits for the next message. After [Message.Ended] it returns that for ever. Throws what the guest failed
-    /// with, once everything before it was taken.
+    /// Waits for the next message. After [Message.Ended], every call returns `Ended`. If the guest failed, throws
+    /// its failure after all earlier messages.
     public Message next() {
         return next(ALWAYS).orElseThrow();
     }
 
-    /// The same for somebody whose patience ends; then there is nothing.
-    public Optional<Message> next(Duration patience) {
+    /// Like [#next()], with a time limit. Returns an empty value on timeout.
+    public Optional<Message> next(Duration timeout) {
         try {
-            return Optional.ofNullable(take(patience.toNanos()));
+            return Optional.ofNullable(take(timeout.toNanos()));
         } catch (SandboxException e) {
             throw connection.explained(e);
         }
@@ -139,7 +139,7 @@ public final class Channel implements AutoCloseable {
                     return null;
                 }
                 reading.blocks();
-                nanos = await(news, nanos);
+                nanos = await(changed, nanos);
             }
             if (message instanceof Message.Data(int from, byte[] bytes)) {
                 stream = from;
@@ -148,7 +148,7 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        // Before the credit is sent: readers that must give way would otherwise queue for the connection.
+        // Before the credit is sent. Otherwise, readers over their budget queue for the connection.
         reading.spend(message instanceof Message.Data(int _, byte[] bytes) ? bytes.length : 0);
         if (credit > 0) {
             connection.offer(new Payload().u8(stream).u32(credit).frame(number, Kind.CREDIT));
@@ -156,10 +156,10 @@ public final class Channel implements AutoCloseable {
         return message;
     }
 
-    /// Waits for the end, throws away what still comes before it, and reads what the guest said last.
+    /// Waits for the end, discards the messages before it, and parses the result of the guest.
     public <T> T result(Function<Fields, T> shape) {
         while (!(next() instanceof Message.Ended)) {
-            // What nobody asked for any more.
+            // Discards the message.
         }
         return parse(resultFields(), shape);
     }
@@ -176,13 +176,13 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    /// Reads `bytes` that came in a message; if they are not what they must be, the guest broke the protocol.
+    /// Parses the `bytes` of a message. Malformed bytes are a protocol violation.
     public <T> T parse(byte[] bytes, Function<Fields, T> shape) {
         return parse(new Fields(ByteBuffer.wrap(bytes)), shape);
     }
 
-    /// Sends bytes, as fast as the guest gives credit. Reports whether all of them went out; if not, the channel
-    /// has ended and nobody will read them. Throws when the guest is lost.
+    /// Sends bytes as fast as the guest returns credit. Returns false if the channel ended before all bytes were
+    /// sent. Throws if the connection is lost.
     public boolean write(byte[] bytes, int offset, int length) {
         int sent = 0;
         while (sent < length) {
@@ -199,7 +199,7 @@ public final class Channel implements AutoCloseable {
         return true;
     }
 
-    /// Says that nothing more will be written. Idempotent.
+    /// Sends the end of the input. Idempotent.
     public void closeInput() {
         lock.lock();
         try {
@@ -221,13 +221,12 @@ public final class Channel implements AutoCloseable {
         connection.send(new Payload().u16(columns).u16(rows).frame(number, Kind.RESIZE));
     }
 
-    /// Lets a process go on alone; the channel then ends.
+    /// Detaches the process from this channel and ends the channel. The process continues.
     public void detach() {
         connection.send(new Payload().frame(number, Kind.DETACH));
     }
 
-    /// Says, unless the channel has ended, that nobody is interested any more: the guest ends what it does for it.
-    /// Waits for nothing. Idempotent.
+    /// Cancels the request unless the channel has ended: the guest stops its work. Does not block. Idempotent.
     @Override
     public void close() {
         lock.lock();
@@ -243,10 +242,9 @@ public final class Channel implements AutoCloseable {
         connection.offer(new Payload().frame(number, Kind.CLOSE));
     }
 
-    /// The same, and ends the channel for whoever reads or writes: a guest that is frozen has no last word to wait
-    /// for.
+    /// Like [#close()], and also ends the channel for its reader and writer, because a frozen guest sends no end.
     public void abandon() {
-        abandon(ChannelEnd.unheard());
+        abandon(ChannelEnd.withoutReader());
     }
 
     void abandon(ChannelEnd how) {
@@ -261,7 +259,7 @@ public final class Channel implements AutoCloseable {
         return number;
     }
 
-    /// A channel of an earlier connection: it has no reader, and whatever comes on it is dropped.
+    /// A channel of an earlier connection. It has no reader, and its messages are dropped.
     static Channel unread(Connection connection, int number) {
         var memory = connection.reservation();
         var channel =
@@ -306,18 +304,18 @@ public final class Channel implements AutoCloseable {
         end(new ChannelEnd.Failed(failure));
     }
 
-    /// Unparks whoever waits for what has come.
+    /// Unparks the waiting reader and writer.
     void wake() {
         lock.lock();
         try {
-            news.signalAll();
+            changed.signalAll();
             inputRoom.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /// Reports whether this call ended the channel.
+    /// Returns true if this call ended the channel.
     private boolean end(ChannelEnd how) {
         lock.lock();
         try {
@@ -328,7 +326,7 @@ public final class Channel implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        keeper.ended(service);
+        observer.ended(service);
         return true;
     }
 

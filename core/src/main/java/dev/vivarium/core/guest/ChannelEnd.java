@@ -4,25 +4,25 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
 
-/// How a channel ended: with the guest's last word, or without. Immutable.
+/// End of a channel: the result of the guest, or a failure such as a lost connection. Immutable.
 sealed interface ChannelEnd {
     record Result(Fields fields) implements ChannelEnd {}
 
     record Failed(Failure failure) implements ChannelEnd {}
 
-    /// For nobody who would read it.
-    static ChannelEnd unheard() {
+    /// End of a channel without a reader.
+    static ChannelEnd withoutReader() {
         return new Result(new Fields(ByteBuffer.allocate(0)));
     }
 
-    /// Throws if the guest was lost over it.
+    /// Throws if the connection to the guest was lost.
     default void requireReachable() {
         if (this instanceof Failed(Failure.GuestUnreachable lost)) {
             throw new SandboxException(lost);
         }
     }
 
-    /// What whoever reads is told for ever after; throws what the guest failed with.
+    /// Message for every read after the end. Throws if the guest failed.
     default Message message() {
         return switch (this) {
             case Result _ -> new Message.Ended();

@@ -15,14 +15,14 @@ import java.util.function.IntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Takes each frame of one guest to the channel it is for. Frames come from the guest loop alone; the rest is
-/// thread-safe.
+/// Table of the channels of one connection, which dispatches each frame to its channel. Only the guest loop delivers
+/// frames; the other methods are thread-safe.
 ///
-/// Nothing here blocks or runs callers' code: a frame changes the state of its channel, and [#wake] unparks whoever
-/// waits for it, once after each read and not once for each frame.
+/// No method blocks or runs code of a caller. A frame changes the state of its channel. After each read, [#wake]
+/// unparks the waiting threads once, not once for each frame.
 final class ChannelTable implements FrameReader.Sink {
-    /// The protocol's bound. Closed channels count until the guest has ended them, so one that never does costs a
-    /// bounded amount.
+    /// Limit of the protocol. A closed channel counts until the guest has ended it, so a guest that never ends
+    /// channels has a bounded cost.
     static final int MAX_CHANNELS = 1_024;
 
     private static final Logger LOG = LoggerFactory.getLogger(ChannelTable.class);
@@ -31,7 +31,7 @@ final class ChannelTable implements FrameReader.Sink {
     private final Map<Integer, Channel> channels = new ConcurrentHashMap<>();
     private final Map<Integer, IncomingConnections> listeners = new ConcurrentHashMap<>();
 
-    /// Where each connection from inside has arrived. Confined to the guest loop.
+    /// Listener of each incoming connection. Confined to the guest loop.
     private final Map<Integer, IncomingConnections> arrived = new HashMap<>();
 
     private final AtomicInteger lastNumber = new AtomicInteger();
@@ -39,7 +39,7 @@ final class ChannelTable implements FrameReader.Sink {
     private final CompletableFuture<Fields> hello = new CompletableFuture<>();
     private volatile Stage stage = Stage.SILENT;
 
-    /// Channels that the frames of this read have changed. Confined to the guest loop.
+    /// Channels that the frames of the current read changed. Confined to the guest loop.
     private final List<Channel> touched = new ArrayList<>();
 
     private enum Stage {
@@ -52,17 +52,17 @@ final class ChannelTable implements FrameReader.Sink {
         this.id = id;
     }
 
-    /// The first frame, when it has come.
+    /// Completes with the first frame.
     CompletableFuture<Fields> hello() {
         return hello;
     }
 
-    /// Lets all frames in. Must be called before WELCOME is sent.
+    /// Accepts all kinds of frames. Must be called before WELCOME is sent.
     void welcome() {
         stage = Stage.WELCOMED;
     }
 
-    /// Makes a channel with a number that is free.
+    /// Creates a channel with a free number.
     Channel add(IntFunction<Channel> make) {
         if (channels.size() >= MAX_CHANNELS) {
             throw new SandboxException(new Failure.TooManyCommands(id, MAX_CHANNELS));
@@ -76,17 +76,18 @@ final class ChannelTable implements FrameReader.Sink {
         }
     }
 
-    /// Keeps the number of a channel that the guest has from before, until it ends.
+    /// Reserves the number of a channel from an earlier connection until that channel ends.
     void reserve(Channel channel) {
         channels.put(channel.number(), channel);
     }
 
-    /// Lets connections arrive at the listener that is about to be opened, until its channel ends.
-    void hang(int listener, IncomingConnections incomingConnections) {
+    /// Registers `incomingConnections` for a listener that is about to be opened, until the channel of the listener
+    /// ends.
+    void addListener(int listener, IncomingConnections incomingConnections) {
         listeners.put(listener, incomingConnections);
     }
 
-    /// What completes with the time of the answer to `token`; the caller forgets it again.
+    /// Completes with the arrival time of the reply to `token`; the caller removes the entry.
     CompletableFuture<Long> expectPong(long token) {
         return pings.computeIfAbsent(token, _ -> new CompletableFuture<>());
     }
@@ -106,7 +107,7 @@ final class ChannelTable implements FrameReader.Sink {
         }
     }
 
-    /// Unparks those who wait for what the last frames brought.
+    /// Unparks the threads that wait for the frames of the last read.
     void wake() {
         for (Channel channel : touched) {
             channel.wake();
@@ -114,7 +115,7 @@ final class ChannelTable implements FrameReader.Sink {
         touched.clear();
     }
 
-    /// Ends every channel and releases everybody who waits.
+    /// Ends every channel and unparks all waiting threads.
     void lost(Failure failure) {
         var cause = new SandboxException(failure);
         hello.completeExceptionally(cause);
@@ -124,7 +125,7 @@ final class ChannelTable implements FrameReader.Sink {
         listeners.clear();
     }
 
-    /// A failure of the server on one channel must not keep the others waiting.
+    /// Ends one channel. A failure of the server on one channel must not block the others.
     private void lost(Channel channel, Failure failure) {
         try {
             channel.onLost(failure);
@@ -164,7 +165,7 @@ final class ChannelTable implements FrameReader.Sink {
             }
             case FAIL, END -> {
                 if (channel != null) {
-                    // In this order a failure leaves the channel to `lost`, and nobody waits for it for ever.
+                    // With this order, a failure leaves the channel to `lost`, so its reader does not wait for ever.
                     touch(channel);
                     channel.onEnd(kind, payload);
                     remove(number);
@@ -185,7 +186,7 @@ final class ChannelTable implements FrameReader.Sink {
         }
     }
 
-    /// The guest has ended a channel before it uses its place for another, so the count is exact.
+    /// Counts an incoming connection. The guest ends a channel before it reuses the slot, so the count is exact.
     private void arrive(int number, int listener) {
         IncomingConnections incomingConnections = listeners.get(listener);
         if (incomingConnections == null || number > 0 || channels.containsKey(number)) {

@@ -15,25 +15,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One guest's socket from the first byte to its loss. Thread-safe; [#read] is for the guest loop alone.
+/// Socket of one guest, from the first byte to the disconnect. Thread-safe, except that only the guest loop calls
+/// [#read].
 ///
 /// # Design note
 ///
-/// Reading and writing are done by different workers and meet in no lock:
+/// Different threads read and write, without a common lock:
 ///
-/// - **In**: the loop reads, [FrameReader] cuts frames, [ChannelTable] finds the channel, [Channel] queues a copy of
-/// the
-///   payload. This is the only copy of bulk data, and the loop never waits for a consumer: a channel's queue cannot be
-///   full, since the guest may send no more than the credit it was given, and one that sends more loses the connection.
-/// - **Out**: callers write in their own worker, a frame at a time ([FrameWriter]). The loop writes nothing, so it
-/// cannot
-///   wait for a guest that does not read. Two peers that both wait for the other to read are thus impossible.
-/// - **The end** comes once ([#lose]), from either side, for one of three causes. It closes the socket, ends every
-///   channel with the same failure and wakes everybody who waits: for a message, for credit, for room in the socket,
-/// for
-///   a pong. A channel that is being opened at that moment is either seen by `lose` or sees the loss itself, because it
-/// is
-///   first added and then checked.
+/// - **In**: the loop reads, [FrameReader] splits frames, [ChannelTable] finds the channel, and [Channel] queues a copy
+///   of the payload. This is the only copy of bulk data. The loop never waits for a consumer: the credit of the guest
+///   bounds the queue of a channel, and a guest that exceeds its credit loses the connection.
+/// - **Out**: callers write in their own thread, one frame at a time ([FrameWriter]). The loop writes nothing, so it
+///   cannot wait for a guest that does not read. A deadlock in which both peers wait for the other to read is therefore
+///   impossible.
+/// - **End**: [#lose] takes effect once, from either side. It closes the socket, ends every channel with the same
+///   failure, and wakes all threads that wait for a message, for credit, for room in the socket or for a pong. A
+///   channel is first added and then checked, so a channel that is being opened is either ended by `lose` or sees the
+///   loss.
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
 
@@ -45,14 +43,14 @@ final class Connection {
     private final FrameWriter outbound;
     private final AtomicReference<@Nullable Disconnect> loss = new AtomicReference<>();
     private final List<Runnable> listeners = new ArrayList<>();
-    private volatile GuestObserver keeper = GuestObserver.NONE;
+    private volatile GuestObserver observer = GuestObserver.NONE;
 
     Connection(GuestLoop loop, SandboxId id, SocketChannel socket) {
         this.loop = loop;
         this.id = id;
         this.socket = socket;
         this.channelTable = new ChannelTable(id);
-        this.outbound = new FrameWriter(socket, () -> loop.askForRoom(this));
+        this.outbound = new FrameWriter(socket, () -> loop.requestRoom(this));
     }
 
     SandboxId id() {
@@ -67,36 +65,36 @@ final class Connection {
         return channelTable;
     }
 
-    /// An empty reservation for bytes of this guest that nobody has read yet.
+    /// Empty reservation for received bytes that no caller has read.
     ByteBudget.Reservation reservation() {
         return loop.memory().open("/" + id);
     }
 
-    GuestObserver keeper() {
-        return keeper;
+    GuestObserver observer() {
+        return observer;
     }
 
-    void keptBy(GuestObserver other) {
-        keeper = other;
+    void observedBy(GuestObserver other) {
+        observer = other;
     }
 
     Optional<Disconnect> loss() {
         return Optional.ofNullable(loss.get());
     }
 
-    /// Reports whether the connection ended because the server failed.
+    /// Reports whether the connection ended because of a fault of the server.
     boolean isLostByServer() {
         return loss().filter(known -> known.cause() == Disconnect.Cause.SERVER_FAULT)
                 .isPresent();
     }
 
-    /// Lets the guest send frames of every kind and full length. Must be called before WELCOME is sent.
+    /// Accepts frames of every kind and full length. Must be called before WELCOME is sent.
     void welcome() {
         reader.trust();
         channelTable.welcome();
     }
 
-    /// Reads once, at most `limit` bytes, and hands the frames over.
+    /// Reads at most `limit` bytes once, and dispatches the frames.
     void read(ByteBuffer buffer, int limit) {
         try {
             buffer.clear();
@@ -120,14 +118,14 @@ final class Connection {
         outbound.onRoom();
     }
 
-    /// Writes one frame. Throws when the guest is lost.
+    /// Writes one frame. Throws if the connection is lost.
     void send(ByteBuffer... frame) {
         if (!offer(frame)) {
             throw explained(unreachable());
         }
     }
 
-    /// Writes one frame that nobody misses if the guest is lost. Reports whether it was written.
+    /// Writes one frame, and ignores a lost connection. Returns true if the frame was written.
     boolean offer(ByteBuffer... frame) {
         try {
             outbound.send(frame);
@@ -138,7 +136,7 @@ final class Connection {
         }
     }
 
-    /// Writes one frame unless that takes longer than `nanos`. Reports whether it was written.
+    /// Writes one frame with a time limit of `nanos`. Returns true if the frame was written.
     boolean offerWithin(long nanos, ByteBuffer frame) throws InterruptedException {
         try {
             return outbound.trySend(frame, nanos);
@@ -148,7 +146,7 @@ final class Connection {
         }
     }
 
-    /// Closes the connection of a guest that broke the protocol; returns what its callers get.
+    /// Closes the connection after a protocol violation; returns the exception for its callers.
     SandboxException violated(ProtocolViolation violation) {
         if (lose(Disconnect.Cause.VIOLATION, "it broke the protocol: " + violation.getMessage())) {
             log.warn("sandbox {} broke the protocol, closing its connection: {}", id, violation.getMessage());
@@ -156,7 +154,7 @@ final class Connection {
         return unreachable();
     }
 
-    /// Ends the connection, if nobody has before. Reports whether this call did it.
+    /// Ends the connection. Returns false if it has ended before.
     boolean lose(Disconnect.Cause cause, String why) {
         var mine = new Disconnect(cause, why);
         if (!loss.compareAndSet(null, mine)) {
@@ -170,11 +168,11 @@ final class Connection {
             waiting = List.copyOf(listeners);
             listeners.clear();
         }
-        waiting.forEach(this::tell);
+        waiting.forEach(this::notifyListener);
         return true;
     }
 
-    /// Runs `listener` once when the connection is lost, or now if it is.
+    /// Runs `listener` once after the loss of the connection; at once if it is already lost.
     void onLost(Runnable listener) {
         synchronized (listeners) {
             if (loss.get() == null) {
@@ -182,29 +180,30 @@ final class Connection {
                 return;
             }
         }
-        tell(listener);
+        notifyListener(listener);
     }
 
-    /// Why calls fail; to be thrown after a loss.
+    /// Failure of calls after the loss of the connection.
     SandboxException unreachable() {
         return unreachable("the connection is lost");
     }
 
-    /// What a caller is told instead of `failed`, if that is because of a loss. May wait, so no lock may be held.
+    /// Replaces `failed` by the explanation of the observer, if the cause is a lost connection. Can block, so the
+    /// caller must hold no lock.
     SandboxException explained(SandboxException failed) {
         if (loss.get() != null && failed.failure() instanceof Failure.GuestUnreachable lost) {
-            return new SandboxException(keeper.explain(lost), failed);
+            return new SandboxException(observer.explain(lost), failed);
         }
         return failed;
     }
 
-    /// Why a call fails: `why`, unless the connection is lost and that is the reason.
+    /// Failure with the reason of the disconnect, or with `reason` if the connection is not lost.
     SandboxException unreachable(String reason) {
         String why = loss().map(Disconnect::why).orElse(reason);
         return new SandboxException(new Failure.GuestUnreachable(id, why));
     }
 
-    private void tell(Runnable listener) {
+    private void notifyListener(Runnable listener) {
         Thread.ofVirtual().name("guest-lost-" + id).start(listener);
     }
 }

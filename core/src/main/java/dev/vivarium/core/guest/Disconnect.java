@@ -1,17 +1,16 @@
 package dev.vivarium.core.guest;
 
-/// Why a connection is no more. Immutable.
+/// Reason for the end of a connection. Immutable.
 public record Disconnect(Cause cause, String why) {
-    /// Who ended it.
+    /// Cause of the end.
     public enum Cause {
-        /// We closed it.
+        /// The server closed the connection.
         CLOSED,
-        /// The guest hung up, or the stream failed; the guest will connect again if it lives.
+        /// The guest closed the connection, or the stream failed. A live guest reconnects.
         BROKEN,
-        /// Code of the server failed while it handled the connection. The guest is not to blame and connects
-        /// again.
+        /// Code of the server failed while it handled the connection. The guest is not at fault and reconnects.
         SERVER_FAULT,
-        /// The guest broke the protocol. The third time, the sandbox should be ended.
+        /// The guest violated the protocol. After the third violation, the sandbox should be ended.
         VIOLATION
     }
 }

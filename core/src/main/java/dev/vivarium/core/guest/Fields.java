@@ -5,12 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-/// Reads the fields of a payload that a guest sent, in order. A field that is not wholly there breaks the protocol:
-/// the connection is closed. Bytes after the last known field are ignored, as the protocol wants. Confined to the
-/// worker that reads it.
+/// Reader of the fields of a payload from a guest, in order. Confined to one thread.
 ///
-/// Lengths are compared with what is there before anything is allocated. Names that are not valid UTF-8 are decoded
-/// with replacement characters; such a file can be seen but not named by a caller.
+/// A truncated field is a protocol violation, and the connection is closed. Bytes after the last known field are
+/// ignored, as the protocol requires. Lengths are checked against the remaining bytes before memory is allocated. Names
+/// that are not valid UTF-8 are decoded with replacement characters; a caller sees such a file, but cannot name it.
 public final class Fields {
     private static final int MAX_WORDS = 300;
 
@@ -20,7 +19,7 @@ public final class Fields {
         this.payload = payload;
     }
 
-    /// Fields of a payload that outlives the buffer it arrived in.
+    /// Copies the fields of a payload, so that they outlive the receive buffer.
     static Fields copyOf(ByteBuffer payload) {
         var copy = new byte[payload.remaining()];
         payload.get(copy);
@@ -56,7 +55,7 @@ public final class Fields {
         return payload.getLong();
     }
 
-    /// An unsigned number; what does not fit a `long` becomes the largest one.
+    /// An unsigned number. A value that exceeds a `long` becomes `Long.MAX_VALUE`.
     public long u64() {
         long value = i64();
         return value < 0 ? Long.MAX_VALUE : value;
@@ -74,8 +73,8 @@ public final class Fields {
         return new String(bytes(), StandardCharsets.UTF_8);
     }
 
-    /// Words for people. They reach pages and logs, so they must neither steer a terminal nor flood it.
-    String words() {
+    /// Text for people. It is shown in pages and logs, so control characters are removed and the length is limited.
+    String text() {
         String text = string();
         String cut = text.length() > MAX_WORDS ? text.substring(0, MAX_WORDS) : text;
         return cut.replaceAll("[\\p{Cntrl}\\p{Cs}]", " ").strip();
@@ -85,7 +84,7 @@ public final class Fields {
         return fixed(u32());
     }
 
-    /// The next `length` bytes, without a length in front.
+    /// The next `length` bytes, without a length prefix.
     byte[] fixed(long length) {
         require(length);
         var bytes = new byte[(int) length];

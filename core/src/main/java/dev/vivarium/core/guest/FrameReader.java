@@ -2,13 +2,15 @@ package dev.vivarium.core.guest;
 
 import java.nio.ByteBuffer;
 
-/// Cuts one guest's bytes into frames. A frame that is not complete yet is kept aside until its rest has come, so what
-/// is held for a guest is what it has sent, never what it has announced. Confined to the guest loop, but for [#trust].
+/// Splitter of the bytes of one guest into frames. Confined to the guest loop, except [#trust].
+///
+/// It buffers an incomplete frame until the rest arrives. The buffer holds received bytes only, never the announced
+/// length.
 final class FrameReader {
-    /// What a first frame may hold; nobody has proved anything yet.
+    /// Maximum payload of the first frame, which arrives before authentication.
     static final int MAX_FIRST_PAYLOAD = 65_536;
 
-    /// The most that can be kept aside.
+    /// Maximum size of an incomplete frame.
     static final int MAX_REST = Payload.HEADER + Payload.MAX;
 
     private static final byte[] NOTHING = {};
@@ -16,7 +18,7 @@ final class FrameReader {
     private byte[] rest = NOTHING;
     private volatile int maxPayload = MAX_FIRST_PAYLOAD;
 
-    /// Takes one frame. The payload is valid during the call only.
+    /// Receiver of frames. The payload is valid during the call only.
     @FunctionalInterface
     interface Sink {
         void frame(int channel, Kind kind, ByteBuffer payload);
@@ -27,13 +29,13 @@ final class FrameReader {
         maxPayload = Payload.MAX;
     }
 
-    /// Puts what was kept aside into `buffer`, before more is read into it.
+    /// Copies the incomplete frame into `buffer`, before the next read.
     void restore(ByteBuffer buffer) {
         buffer.put(rest);
         rest = NOTHING;
     }
 
-    /// Hands every whole frame of `buffer` to `sink` and keeps what is left.
+    /// Passes every complete frame of `buffer` to `sink`, and stores the rest.
     void read(ByteBuffer buffer, Sink sink) {
         while (buffer.remaining() >= Payload.HEADER) {
             int start = buffer.position();

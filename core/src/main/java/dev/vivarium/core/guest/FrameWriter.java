@@ -9,31 +9,31 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// The writing half of a connection: callers write whole frames themselves, one at a time. Thread-safe.
+/// Writing half of a connection. Callers write whole frames in their own thread, one at a time. Thread-safe.
 ///
-/// The lock is kept while a half-written frame waits for room, because nothing may come between its parts. It is fair,
-/// so that a ping among bulk senders waits for one frame of each and not for their whole transfer. Nobody may hold it
-/// while waiting for credit.
+/// A writer holds the lock while a partly written frame waits for room, because frames must not interleave. The lock is
+/// fair, so a ping waits for one frame of each bulk sender and not for the whole transfer. No thread may hold the lock
+/// while it waits for credit.
 final class FrameWriter {
     private static final long FOREVER = Long.MAX_VALUE;
 
     private final SocketChannel socket;
-    private final Runnable askForRoom;
+    private final Runnable requestRoom;
     private final ReentrantLock writing = new ReentrantLock(true);
 
-    /// The holder of the lock while it waits for room.
+    /// Holder of the lock, while it waits for room.
     private volatile @Nullable Thread waiting;
 
     private volatile boolean room;
     private volatile boolean closed;
 
-    /// `askForRoom` must lead to a call of [#onRoom] as soon as the socket takes bytes again.
-    FrameWriter(SocketChannel socket, Runnable askForRoom) {
+    /// `requestRoom` must cause a call of [#onRoom] as soon as the socket is writable again.
+    FrameWriter(SocketChannel socket, Runnable requestRoom) {
         this.socket = socket;
-        this.askForRoom = askForRoom;
+        this.requestRoom = requestRoom;
     }
 
-    /// Writes the parts of one frame, however long that takes. Returns when the kernel has them.
+    /// Writes the parts of one frame, without a time limit. Returns when the kernel has accepted them.
     void send(ByteBuffer... frame) throws IOException {
         writing.lock();
         try {
@@ -43,7 +43,7 @@ final class FrameWriter {
         }
     }
 
-    /// Writes one frame unless there is no room for it within `nanos`. Reports whether it was written.
+    /// Writes one frame if there is room within `nanos`. Returns true if the frame was written.
     boolean trySend(ByteBuffer frame, long nanos) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + nanos;
         if (!writing.tryLock(nanos, TimeUnit.NANOSECONDS)) {
@@ -56,13 +56,13 @@ final class FrameWriter {
         }
     }
 
-    /// Called by the loop when the socket takes bytes again.
+    /// Called by the guest loop when the socket is writable again.
     void onRoom() {
         room = true;
         LockSupport.unpark(waiting);
     }
 
-    /// Releases whoever waits for room; every later call fails.
+    /// Unparks a thread that waits for room; every later call fails.
     void close() {
         closed = true;
         LockSupport.unpark(waiting);
@@ -75,7 +75,7 @@ final class FrameWriter {
             if (closed) {
                 throw new ClosedChannelException();
             }
-            // A gathered write costs more than a plain one, and most frames are one part.
+            // A gathering write costs more than a plain write, and most frames have one part.
             long written = frame.length == 1 ? socket.write(end) : socket.write(frame);
             begun |= written > 0;
             if (end.hasRemaining() && !awaitRoom(deadline)) {
@@ -91,7 +91,7 @@ final class FrameWriter {
     private boolean awaitRoom(long deadline) {
         room = false;
         waiting = Thread.currentThread();
-        askForRoom.run();
+        requestRoom.run();
         boolean interrupted = false;
         try {
             while (!room && !closed) {
@@ -102,7 +102,7 @@ final class FrameWriter {
                 } else {
                     return false;
                 }
-                // A frame cannot be left half-written, so an interrupt is kept for later.
+                // A frame must not stay partly written, so the interrupt is restored later.
                 interrupted |= Thread.interrupted();
             }
             return true;

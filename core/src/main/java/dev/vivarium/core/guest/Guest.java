@@ -17,12 +17,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/// The program that is init of one sandbox, as the host sees it through one connection. When the connection is lost the
-/// object is of no more use; the guest connects again and is greeted as a new one. Thread-safe.
+/// The init program of one sandbox, seen through one connection. Thread-safe.
 ///
-/// Every call on a lost guest throws `GuestUnreachable`; what the guest refuses is thrown as the fitting failure.
+/// After the loss of the connection, the object is unusable, and the guest reconnects as a new object. Every call on a
+/// lost guest throws `GuestUnreachable`. If the guest refuses a request, the call throws the matching failure.
 public final class Guest implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int GENERATION = 1;
 
     private final Connection connection;
@@ -30,7 +30,7 @@ public final class Guest implements AutoCloseable {
     private final AtomicLong tokens;
     private final Counting counting;
 
-    /// Whether the keeper hears of what is opened here.
+    /// Whether the observer is notified of channels that are opened here.
     private enum Counting {
         EACH_CHANNEL,
         NONE
@@ -43,22 +43,22 @@ public final class Guest implements AutoCloseable {
         this.counting = counting;
     }
 
-    /// The same guest for whoever only looks: what is opened through it is no use of the sandbox.
+    /// The same guest for passive readers: channels that are opened through it do not count as use of the sandbox.
     public Guest unnoticed() {
         return new Guest(connection, hello, tokens, Counting.NONE);
     }
 
-    /// Shakes hands with the guest that has connected to `socket`, which belongs to the result from now on. Throws
-    /// when it does not say HELLO within five seconds, or has another secret.
+    /// Performs the handshake with the guest on `socket`, and takes ownership of the socket. Throws if HELLO does
+    /// not arrive within five seconds, or if its secret is wrong.
     public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
-        return greet(loop.attach(id, socket), secret, PATIENCE);
+        return greet(loop.attach(id, socket), secret, TIMEOUT);
     }
 
-    static Guest greet(Connection connection, String secret, Duration patience) {
+    static Guest greet(Connection connection, String secret, Duration timeout) {
         ChannelTable channelTable = connection.channelTable();
         try {
-            Hello hello = read(connection, await(connection, channelTable.hello(), patience));
-            if (!hello.knows(secret)) {
+            Hello hello = read(connection, await(connection, channelTable.hello(), timeout));
+            if (!hello.hasSecret(secret)) {
                 throw refuse(connection, "it has another secret");
             }
             if (hello.generation() < GENERATION) {
@@ -76,7 +76,7 @@ public final class Guest implements AutoCloseable {
         }
     }
 
-    /// The guest is not to blame for a handshake that the server broke off.
+    /// Failure of a handshake that the server aborted; the guest is not at fault.
     private static SandboxException failed(Connection connection, RuntimeException cause) {
         String why = connection.loss().map(Disconnect::why).orElse("");
         return new SandboxException(new Failure.ProviderFailed("greet the guest", why), cause);
@@ -86,29 +86,30 @@ public final class Guest implements AutoCloseable {
         return connection.id();
     }
 
-    /// The version text of the guest, for people.
+    /// Version of the guest, as text for people.
     public String build() {
         return hello.build();
     }
 
-    /// Processes that the guest still has from an earlier connection. Each waits to be let go by [#detach], ended
-    /// by [#kill] or, if it is kept, taken over by [#attach].
+    /// Processes from an earlier connection. Each waits for [#detach], for [#kill] or, if it is kept, for
+    /// [#attach].
     public List<SurvivingProcess> survivors() {
         return hello.survivors();
     }
 
-    /// Reports whether processes can be kept for the next connection.
+    /// Reports whether the guest can keep processes for the next connection.
     public boolean keeps() {
         return hello.keeps();
     }
 
-    /// Takes over a kept process of an earlier connection, once. Its channel begins with what the guest remembers.
+    /// Attaches to a kept process of an earlier connection, once. Its channel begins with the output that the guest
+    /// stored.
     public Channel attach(SurvivingProcess survivor, RequestSubject subject) {
-        GuestObserver keeper = keeper();
-        keeper.began(survivor.service());
+        GuestObserver observer = observer();
+        observer.began(survivor.service());
         var channel = new Channel(
-                connection, survivor.channel(), survivor.service(), subject, keeper, connection.reservation());
-        // It takes the place of the one without a reader; before the guest is asked, nothing comes on it.
+                connection, survivor.channel(), survivor.service(), subject, observer, connection.reservation());
+        // Replaces the channel without a reader. The guest sends nothing on it before the request.
         connection.channelTable().reserve(channel);
         try {
             connection.send(
@@ -121,18 +122,18 @@ public final class Guest implements AutoCloseable {
         return channel;
     }
 
-    /// Lets a process of an earlier connection go on alone.
+    /// Detaches a process of an earlier connection. The process continues.
     public void detach(SurvivingProcess survivor) {
         connection.send(new Payload().frame(survivor.channel(), Kind.DETACH));
     }
 
-    /// Ends a process of an earlier connection, with its descendants.
+    /// Kills a process of an earlier connection and its descendants.
     public void kill(SurvivingProcess survivor) {
         connection.send(new Payload().frame(survivor.channel(), Kind.CLOSE));
     }
 
-    /// Opens a channel; the request is what follows the credit in the specification. The channel ends with the
-    /// [Cancellation] of the calling thread, if there is one.
+    /// Opens a channel. In the specification, `request` follows the credit. The [Cancellation] of the calling
+    /// thread, if any, closes the channel.
     public Channel open(Service service, Payload request, RequestSubject subject) {
         Cancellation.checkCurrent();
         Channel channel = openKept(service, request, subject);
@@ -145,7 +146,7 @@ public final class Guest implements AutoCloseable {
         return open(service, request, subject, _ -> {});
     }
 
-    /// The same; `prepare` sees the channel before the guest does.
+    /// Opens a channel; `prepare` receives the channel before the guest receives the request.
     private Channel open(Service service, Payload request, RequestSubject subject, Consumer<Channel> prepare) {
         if (!hello.offers(service)) {
             String feature = service.name().toLowerCase(Locale.ROOT);
@@ -157,7 +158,7 @@ public final class Guest implements AutoCloseable {
             open.u32(service.initialWindow());
         }
         open.append(request);
-        // First added, then checked (by send): a loss in between finds the channel.
+        // First add, then check (in send), so a loss in between ends the channel.
         Channel channel = add(service, subject);
         prepare.accept(channel);
         try {
@@ -170,17 +171,17 @@ public final class Guest implements AutoCloseable {
         return channel;
     }
 
-    /// Has the guest listen on its loopback, on `port` or, if that is 0, on one of the kernel's choice. Each
-    /// connection that comes is given to `taker`, in a worker of its own, and closed when that returns; there are
-    /// never more than `most` at a time. Fails with `ProviderFailed` when the port is taken.
+    /// Listens on the loopback of the guest, on `port` or, if `port` is 0, on a port that the kernel selects.
+    /// Passes each incoming connection to `taker` in a virtual thread, and closes it when `taker` returns. At most
+    /// `most` connections are open at a time. Fails with `ProviderFailed` if the port is in use.
     public InsideListener listen(int port, int most, Consumer<Channel> taker) {
         var incomingConnections = new IncomingConnections(connection, most, taker);
         Channel channel = open(
                 Service.LISTEN,
                 new Payload().u16(port).u16(most),
                 new RequestSubject.Port("port " + port),
-                // Before the guest is asked: the first connection may come with its answer.
-                opening -> connection.channelTable().hang(opening.number(), incomingConnections));
+                // Before the request, because the first connection can arrive together with the reply.
+                opening -> connection.channelTable().addListener(opening.number(), incomingConnections));
         try {
             return new InsideListener(channel, channel.started(Fields::u16));
         } catch (RuntimeException e) {
@@ -190,8 +191,8 @@ public final class Guest implements AutoCloseable {
     }
 
     private Channel add(Service service, RequestSubject subject) {
-        GuestObserver keeper = keeper();
-        keeper.began(service);
+        GuestObserver observer = observer();
+        observer.began(service);
         var memory = connection.reservation();
         try {
             if (service.streams > 0 && service != Service.WATCH) {
@@ -199,19 +200,19 @@ public final class Guest implements AutoCloseable {
             }
             return connection
                     .channelTable()
-                    .add(number -> new Channel(connection, number, service, subject, keeper, memory));
+                    .add(number -> new Channel(connection, number, service, subject, observer, memory));
         } catch (RuntimeException e) {
             memory.close();
-            keeper.ended(service);
+            observer.ended(service);
             throw e;
         }
     }
 
-    private GuestObserver keeper() {
-        return counting == Counting.EACH_CHANNEL ? connection.keeper() : GuestObserver.NONE;
+    private GuestObserver observer() {
+        return counting == Counting.EACH_CHANNEL ? connection.observer() : GuestObserver.NONE;
     }
 
-    /// Asks something that has no streams, and reads the answer.
+    /// Sends a request without streams, and parses the reply.
     public <T> T ask(Service service, Payload request, RequestSubject subject, Function<Fields, T> shape) {
         try (Channel channel = open(service, request, subject)) {
             return channel.result(shape);
@@ -220,20 +221,20 @@ public final class Guest implements AutoCloseable {
 
     /// Measures the round trip to the guest. Throws after five seconds without a reply.
     public Duration ping() {
-        return pingWithin(PATIENCE);
+        return pingWithin(TIMEOUT);
     }
 
-    /// The same with another time limit.
-    public Duration pingWithin(Duration patience) {
+    /// Like [#ping()], with another time limit.
+    public Duration pingWithin(Duration timeout) {
         long token = tokens.incrementAndGet();
         long began = System.nanoTime();
         var pong = connection.channelTable().expectPong(token);
         try {
             var frame = new Payload().u64(token).frame(0, Kind.PING);
-            if (!connection.offerWithin(patience.toNanos(), frame)) {
+            if (!connection.offerWithin(timeout.toNanos(), frame)) {
                 throw connection.unreachable("it does not read");
             }
-            return Duration.ofNanos(await(connection, pong, patience) - began);
+            return Duration.ofNanos(await(connection, pong, timeout) - began);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw connection.unreachable("the wait for it was interrupted");
@@ -246,15 +247,15 @@ public final class Guest implements AutoCloseable {
         return ask(Service.STATS, new Payload(), new RequestSubject.Machine(), GuestStats::read);
     }
 
-    /// Sets how many processors later commands may see, 0 for all, and for how many seconds the guest goes on
-    /// without a host, 0 for ever. A guest of 0.1 ignores the second number. Returns before the guest replies, for
-    /// a caller that has other things to do meanwhile. Close the result.
+    /// Sets the number of processors that later commands see, 0 for all, and the seconds that the guest continues
+    /// without a host, 0 for ever. A guest of version 0.1 ignores the second number. Returns before the guest
+    /// replies, so that the caller can do other work. Close the result.
     public Setup startSetup(int cpus, long orphanGraceSeconds) {
         var request = new Payload().u32(cpus).u32((int) orphanGraceSeconds);
         return new Setup(open(Service.SETUP, request, new RequestSubject.Machine()));
     }
 
-    /// A setup that the guest has not confirmed yet. Confined to the thread that asked.
+    /// A setup that the guest has not confirmed yet. Confined to the thread that started it.
     public final class Setup implements AutoCloseable {
         private final Channel channel;
 
@@ -264,7 +265,7 @@ public final class Guest implements AutoCloseable {
 
         /// Waits for the reply. Throws if the guest does not reply within five seconds.
         public void await() {
-            if (channel.next(PATIENCE).isEmpty()) {
+            if (channel.next(TIMEOUT).isEmpty()) {
                 throw connection.unreachable("it does not answer");
             }
             boolean _ = channel.result(Fields::isEmpty);
@@ -276,38 +277,37 @@ public final class Guest implements AutoCloseable {
         }
     }
 
-    /// Has the guest kill every process and exit. Returns before it has.
+    /// Requests that the guest kills every process and exits. Does not wait for the exit.
     public void shutdown() {
         connection.send(new Payload().frame(0, Kind.SHUTDOWN));
     }
 
-    /// Has `keeper` answer for this guest from now on.
-    public void keptBy(GuestObserver keeper) {
-        connection.keptBy(keeper);
+    /// Sets the observer of this guest.
+    public void observedBy(GuestObserver observer) {
+        connection.observedBy(observer);
     }
 
-    /// How a command really ended, by the word of the keeper.
+    /// Final exit of a command, corrected by the observer.
     public Exit explain(Exit exit) {
-        return connection.keeper().explain(exit);
+        return connection.observer().explain(exit);
     }
 
     public boolean isOpen() {
         return connection.loss().isEmpty();
     }
 
-    /// Why the connection is no more, if it is.
+    /// Reason of the disconnect, if the connection is lost.
     public Optional<Disconnect> loss() {
         return connection.loss();
     }
 
-    /// Runs `listener` once, on a virtual thread of its own, when the connection is lost or closed; at once
-    /// if it is
-    /// already.
+    /// Runs `listener` once, in a new virtual thread, when the connection is lost or closed; at once if it already
+    /// is.
     public void onLost(Runnable listener) {
         connection.onLost(listener);
     }
 
-    /// Ends the connection; the guest and its processes go on, and it connects again. Idempotent.
+    /// Closes the connection. The guest and its processes continue, and the guest reconnects. Idempotent.
     @Override
     public void close() {
         connection.lose(Disconnect.Cause.CLOSED, "the connection was closed");
@@ -327,11 +327,11 @@ public final class Guest implements AutoCloseable {
         return connection.unreachable();
     }
 
-    private static <T> T await(Connection connection, CompletableFuture<T> answer, Duration patience) {
+    private static <T> T await(Connection connection, CompletableFuture<T> answer, Duration timeout) {
         try {
-            return answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw connection.unreachable("no answer within " + patience.toSeconds() + " s");
+            throw connection.unreachable("no answer within " + timeout.toSeconds() + " s");
         } catch (ExecutionException e) {
             throw connection.unreachable();
         } catch (InterruptedException e) {

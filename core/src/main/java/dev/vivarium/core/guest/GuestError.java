@@ -3,11 +3,11 @@ package dev.vivarium.core.guest;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 
-/// A FAIL frame: why the guest did not do something. Immutable.
+/// FAIL frame: the reason why the guest refused a request. Immutable.
 ///
-/// [#about] is the only place that turns the guest's codes into the product's failures.
+/// [#about] is the only place that maps the codes of the guest to failures.
 record GuestError(Code code, long actual, long limit, String message) {
-    /// The closed set of codes, in the order of their numbers; the first stands for those of a newer guest.
+    /// All codes, in the order of their numbers. The first stands for the unknown codes of a newer guest.
     enum Code {
         UNKNOWN,
         INVALID,
@@ -38,8 +38,8 @@ record GuestError(Code code, long actual, long limit, String message) {
 
     static GuestError read(Fields fields) {
         Code code = Code.of(fields.u16());
-        fields.u32(); // errno: the message says it in words
-        return new GuestError(code, fields.u64(), fields.u64(), fields.words());
+        fields.u32(); // errno; the message contains its text
+        return new GuestError(code, fields.u64(), fields.u64(), fields.text());
     }
 
     Failure about(RequestSubject subject, SandboxId id) {

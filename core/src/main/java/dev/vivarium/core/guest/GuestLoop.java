@@ -21,22 +21,22 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The one worker that reads from every guest. Thread-safe.
+/// Event loop that reads from all guests. Thread-safe.
 ///
 /// # Design note
 ///
-/// One platform worker with one selector serves thousands of guests: it reads, cuts frames and hands them over, which
-/// is memory copying and unparking and nothing that can wait. A worker for each guest would need a wake-up and a stack
-/// each; reads by virtual threads measured at two thirds of this bandwidth.
+/// One platform thread with one selector serves thousands of guests. It reads, splits and dispatches frames: it copies
+/// memory and unparks threads, and never blocks. A thread for each guest needs a wake-up and a stack each. Reads in
+/// virtual threads reached two thirds of this bandwidth.
 ///
-/// Guests are served in turns: each one that has something gets one read of at most [#READ] bytes before the next is
-/// looked at, so a guest that floods delays another by the time of one copy. All share one direct buffer; only the part
-/// of a frame that has not wholly arrived is kept for a guest between turns.
+/// The loop serves guests round-robin. Each readable guest gets one read of at most [#READ] bytes, so a guest that
+/// floods delays another guest by the time of one copy. All guests share one direct buffer. Between reads, the loop
+/// stores only the incomplete frame of a guest.
 ///
-/// If a guest breaks the protocol, or if code of the server fails on its bytes, only the connection of that guest is
-/// closed. A failure of the server does not count against the sandbox.
+/// If a guest violates the protocol, or if code of the server fails on its bytes, the loop closes the connection of
+/// that guest only. A failure of the server does not count against the sandbox.
 public final class GuestLoop implements AutoCloseable {
-    /// How much is read from one guest in a turn.
+    /// Maximum number of bytes of one read.
     static final int READ = 262_144;
 
     private static final Logger log = LoggerFactory.getLogger(GuestLoop.class);
@@ -45,7 +45,7 @@ public final class GuestLoop implements AutoCloseable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(FrameReader.MAX_REST + READ);
     private final Thread worker;
 
-    /// Callers of [#isResponsive], until the loop has seen them.
+    /// Latches of [#isResponsive] calls that the loop has not counted down yet.
     private final Queue<CountDownLatch> probes = new ConcurrentLinkedQueue<>();
 
     private volatile boolean closing;
@@ -58,12 +58,12 @@ public final class GuestLoop implements AutoCloseable {
         this.worker = VitalThread.unstarted("guest-loop", this::run);
     }
 
-    /// A loop with a memory budget of its own.
+    /// Starts a loop with its own memory budget.
     public static GuestLoop start() {
         return start(new ByteBudget(ByteBudget.quarterOfHeap()));
     }
 
-    /// `memory` is for bytes that guests sent and nobody has read yet.
+    /// Starts a loop; `memory` bounds received bytes that no caller has read.
     public static GuestLoop start(ByteBudget memory) {
         try {
             var loop = new GuestLoop(Selector.open(), memory);
@@ -78,7 +78,7 @@ public final class GuestLoop implements AutoCloseable {
         return memory;
     }
 
-    /// Begins to read from `socket`, which belongs to the connection from now on.
+    /// Starts to read from `socket`; the connection owns it from now on.
     Connection attach(SandboxId id, SocketChannel socket) {
         var connection = new Connection(this, id, socket);
         try {
@@ -92,7 +92,7 @@ public final class GuestLoop implements AutoCloseable {
         return connection;
     }
 
-    /// Closes the connection's socket. The descriptor is released by the selector, which is therefore woken.
+    /// Closes the socket of the connection. The selector releases the descriptor, so it is woken.
     void detach(Connection connection) {
         try {
             connection.socket().close();
@@ -102,8 +102,8 @@ public final class GuestLoop implements AutoCloseable {
         selector.wakeup();
     }
 
-    /// Has [Connection#onRoom] called as soon as the connection's socket takes bytes.
-    void askForRoom(Connection connection) {
+    /// Causes a call of [Connection#onRoom] as soon as the socket is writable.
+    void requestRoom(Connection connection) {
         SelectionKey key = connection.socket().keyFor(selector);
         try {
             if (key != null) {
@@ -115,7 +115,7 @@ public final class GuestLoop implements AutoCloseable {
         }
     }
 
-    /// Reports whether the loop runs: whether it finishes what it does and sees this call within `timeout`.
+    /// Reports whether the loop handles this call within `timeout`.
     public boolean isResponsive(Duration timeout) {
         var seen = new CountDownLatch(1);
         probes.add(seen);
@@ -133,7 +133,7 @@ public final class GuestLoop implements AutoCloseable {
         }
     }
 
-    /// Closes every connection and waits for the worker to end. Idempotent.
+    /// Closes every connection and waits for the thread to exit. Idempotent.
     @Override
     public void close() {
         closing = true;
@@ -151,7 +151,7 @@ public final class GuestLoop implements AutoCloseable {
         }
     }
 
-    /// Can be run again after a failure: the selector keeps the connections.
+    /// Loop body. It can restart after a failure, because the selector keeps the connections.
     private void run() {
         try {
             while (!closing) {
@@ -188,7 +188,7 @@ public final class GuestLoop implements AutoCloseable {
             log.error("the server failed while it read from sandbox {}", connection.id(), e);
             connection.lose(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
         } catch (Error e) {
-            // Frames of this read may be lost, so the stream cannot be continued.
+            // Frames of this read may be lost, so the stream cannot continue.
             connection.lose(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
             throw e;
         }

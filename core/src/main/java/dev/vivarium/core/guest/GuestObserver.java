@@ -3,25 +3,25 @@ package dev.vivarium.core.guest;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 
-/// Who answers for a guest: learns of every channel that comes and goes, and has the last word on what a loss or a
-/// command's end means. Must be thread-safe.
+/// Observer of a guest. It is notified of each opened and ended channel, and explains disconnects and exits. Must be
+/// thread-safe.
 public interface GuestObserver {
-    /// The keeper of a guest that has no other.
+    /// Default observer, which does nothing.
     GuestObserver NONE = new GuestObserver() {};
 
-    /// A channel is about to be opened; may refuse by throwing. Otherwise [#ended] follows, once.
+    /// Called before a channel is opened; throws to refuse it. Otherwise, [#ended] follows once.
     default void began(Service service) {}
 
-    /// A channel has ended, in whatever way. Called by the guest loop too, so it must not wait.
+    /// Called after the end of a channel. The guest loop also calls it, so it must not block.
     default void ended(Service service) {}
 
-    /// What a caller whose guest was lost is told. Called in the caller's own worker, with no lock held; may wait a
-    /// little to find out.
+    /// Failure for the callers of a lost guest. Called in the thread of the caller, without locks; may block
+    /// briefly.
     default Failure explain(Failure.GuestUnreachable loss) {
         return loss;
     }
 
-    /// How a command really ended, where the guest cannot know.
+    /// Corrects the exit of a command with facts that the guest does not have, such as an OOM kill.
     default Exit explain(Exit exit) {
         return exit;
     }

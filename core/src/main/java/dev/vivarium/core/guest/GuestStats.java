@@ -2,7 +2,7 @@ package dev.vivarium.core.guest;
 
 import java.time.Duration;
 
-/// What a sandbox uses, as its guest sees it from inside. Immutable.
+/// Resource usage of a sandbox, measured by its guest. Immutable.
 public record GuestStats(
         int processes,
         Duration cpu,

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// What a guest says first. Immutable.
+/// HELLO: the first frame of a guest. Immutable.
 record Hello(int generation, long features, String secret, String build, List<SurvivingProcess> survivors) {
     private static final long KEEPING = 1L << 32;
     private static final byte[] MAGIC = "VIVG".getBytes(StandardCharsets.US_ASCII);
@@ -24,12 +24,12 @@ record Hello(int generation, long features, String secret, String build, List<Su
         int generation = fields.u16();
         long features = fields.i64();
         String secret = fields.string();
-        String build = fields.words();
+        String build = fields.text();
         return new Hello(generation, features, secret, build, survivors(fields));
     }
 
-    /// Compares in constant time: the answer must not tell how much of a guess was right.
-    boolean knows(String expected) {
+    /// Compares in constant time, so that the duration does not reveal a matching prefix.
+    boolean hasSecret(String expected) {
         return MessageDigest.isEqual(
                 secret.getBytes(StandardCharsets.UTF_8), expected.getBytes(StandardCharsets.UTF_8));
     }
@@ -38,7 +38,7 @@ record Hello(int generation, long features, String secret, String build, List<Su
         return (features >>> service.code & 1) != 0;
     }
 
-    /// Reports whether processes can be kept for the next host.
+    /// Reports whether the guest can keep processes for the next host.
     boolean keeps() {
         return (features & KEEPING) != 0;
     }
@@ -64,7 +64,7 @@ record Hello(int generation, long features, String secret, String build, List<Su
         return named(fields, survivors);
     }
 
-    /// An older guest keeps nothing and says nothing about it.
+    /// Names of kept processes. An older guest keeps no processes and sends no names.
     private static List<SurvivingProcess> named(Fields fields, Map<Integer, SurvivingProcess> survivors) {
         long count = fields.isEmpty() ? 0 : fields.u32();
         for (long i = 0; i < count; i++) {

@@ -3,8 +3,7 @@ package dev.vivarium.core.guest;
 import dev.vivarium.model.SandboxException;
 import java.util.function.Consumer;
 
-/// Where connections from inside a sandbox arrive, as the host knows it: how many there may be at a time, and who takes
-/// them. Thread-safe.
+/// Incoming connections of one listener inside a sandbox: their maximum number and their handler. Thread-safe.
 final class IncomingConnections {
     private final Connection connection;
     private final int most;
@@ -23,7 +22,7 @@ final class IncomingConnections {
         return most;
     }
 
-    /// Takes a place for one more connection. Reports whether there was one. Called by the guest loop alone, as is
+    /// Counts one more connection. Returns false if the maximum is reached. Only the guest loop calls this and
     /// [#leave].
     boolean enter() {
         if (inside == most) {
@@ -33,28 +32,29 @@ final class IncomingConnections {
         return true;
     }
 
-    /// One that had entered has ended.
+    /// Counts the end of a connection.
     void leave() {
         inside--;
     }
 
-    /// The channel of a connection that has come. From its first frame on it is like one that the host has dialled.
+    /// Channel of an incoming connection. After its first frame, it behaves like a connection that the host opened.
     Channel admit(int number) {
         return new Channel(
-                connection, number, Service.DIAL, new RequestSubject.Machine(), kept(), connection.reservation());
+                connection, number, Service.DIAL, new RequestSubject.Machine(), observer(), connection.reservation());
     }
 
-    /// Whoever answers for the guest may refuse the connection; it is then taken without them, and closed.
-    private GuestObserver kept() {
+    /// Observer of the channel. If the observer refuses the connection, the connection is accepted without it and
+    /// closed.
+    private GuestObserver observer() {
         try {
-            connection.keeper().began(Service.DIAL);
-            return connection.keeper();
+            connection.observer().began(Service.DIAL);
+            return connection.observer();
         } catch (SandboxException e) {
             return GuestObserver.NONE;
         }
     }
 
-    /// Has the connection served by a worker of its own. The loop, which calls this, must not wait.
+    /// Handles the connection in a new virtual thread, because the calling guest loop must not block.
     void serve(Channel channel) {
         Thread.ofVirtual()
                 .name("arrival-" + connection.id() + "-" + Integer.toUnsignedString(channel.number()))

@@ -1,6 +1,6 @@
 package dev.vivarium.core.guest;
 
-/// A port on a sandbox's own loopback whose connections come to the host. Thread-safe.
+/// Listener on the loopback of a sandbox whose connections are forwarded to the host. Thread-safe.
 public final class InsideListener implements AutoCloseable {
     private final Channel channel;
     private final int port;
@@ -10,12 +10,11 @@ public final class InsideListener implements AutoCloseable {
         this.port = port;
     }
 
-    /// The port that it listens on.
     public int port() {
         return port;
     }
 
-    /// Takes no more connections; those that have come go on. Idempotent.
+    /// Stops accepting connections; accepted connections continue. Idempotent.
     @Override
     public void close() {
         channel.close();

@@ -2,7 +2,7 @@ package dev.vivarium.core.guest;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a frame is, and which way it travels.
+/// Kind of a frame, with its direction. Immutable.
 enum Kind {
     HELLO(0x01, Way.TO_HOST),
     WELCOME(0x02, Way.TO_GUEST),
@@ -41,7 +41,7 @@ enum Kind {
         this.way = way;
     }
 
-    /// The kind with this code, if a guest may send it.
+    /// The kind with this code, if guests may send it.
     static Kind fromGuest(int code) {
         Kind kind = code >= 0 && code < CODES ? BY_CODE[code] : null;
         if (kind == null || kind.way == Way.TO_GUEST) {

@@ -1,14 +1,14 @@
 package dev.vivarium.core.guest;
 
-/// What comes out of a channel, in order.
+/// Message of a channel, in the order of arrival. Immutable.
 public sealed interface Message {
     /// Bytes of a stream. The array belongs to the receiver.
-    @SuppressWarnings("ArrayRecordComponent") // Compared by nobody; a wrapper would cost a copy.
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; a wrapper would cost a copy.
     record Data(int stream, byte[] bytes) implements Message {}
 
-    /// Nothing more comes on the stream.
+    /// End of the stream.
     record Eof(int stream) implements Message {}
 
-    /// The channel has ended; [Channel#result] has what the guest said.
+    /// End of the channel; [Channel#result] returns the result of the guest.
     record Ended() implements Message {}
 }

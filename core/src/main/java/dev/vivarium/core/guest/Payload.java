@@ -7,14 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
 
-/// Collects the fields of a frame to the guest, in order. Strings are sent as UTF-8. Confined to the worker that fills
-/// it.
+/// Builder of a frame to the guest, field by field. Strings are sent as UTF-8. Confined to one thread.
 public final class Payload {
     static final int HEADER = 9;
     static final int MAX = 262_144;
     private static final int INITIAL = 256;
 
-    /// Begins after the room for the header, so that a frame is one buffer and one write.
+    /// Starts after the space for the header, so that a frame is one buffer and one write.
     private ByteBuffer buffer = ByteBuffer.allocate(INITIAL).position(HEADER);
 
     public Payload u8(int value) {
@@ -52,18 +51,17 @@ public final class Payload {
         return fixed(bytes);
     }
 
-    /// Bytes without a length in front.
+    /// Bytes without a length prefix.
     Payload fixed(byte[] bytes) {
         room(bytes.length).put(bytes);
         return this;
     }
 
-    /// Everything that `other` holds, after what is here.
+    /// Appends the content of `other`.
     Payload append(Payload other) {
         return fixed(Arrays.copyOfRange(other.buffer.array(), HEADER, other.buffer.position()));
     }
 
-    /// The whole frame, ready to be written.
     ByteBuffer frame(int channel, Kind kind) {
         ByteBuffer frame = buffer.duplicate().flip();
         return header(frame, channel, kind, frame.limit() - HEADER).position(0);

@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// Whether what a guest kept is being taken over from it. Who asks meanwhile waits: they must not hear that it is gone.
-/// Thread-safe.
+/// State of the takeover of kept processes from a guest. While it is in progress, callers wait, because the processes
+/// are not listed yet. Thread-safe.
 public final class ProcessHandover {
-    /// How long a guest may take with a part of it, on a busy host too. Only one that means harm needs longer.
+    /// Time limit of one step of the takeover. Only a hostile guest needs longer, even on a busy host.
     private static final Duration PART = Duration.ofSeconds(5);
 
     private static final Duration WHOLE = PART.multipliedBy(3);
 
     private volatile CountDownLatch settled = new CountDownLatch(0);
 
-    /// Says that it follows, before anybody can ask.
+    /// Marks the takeover as pending, before callers can ask.
     public void expect() {
         settled = new CountDownLatch(1);
     }
@@ -27,14 +27,14 @@ public final class ProcessHandover {
         await(settled, WHOLE);
     }
 
-    /// Waits for a part of it.
+    /// Waits for one step of the takeover.
     public static void await(CountDownLatch part) {
         await(part, PART);
     }
 
-    private static void await(CountDownLatch latch, Duration patience) {
+    private static void await(CountDownLatch latch, Duration timeout) {
         try {
-            latch.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+            latch.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

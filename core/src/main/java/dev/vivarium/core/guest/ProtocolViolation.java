@@ -1,12 +1,13 @@
 package dev.vivarium.core.guest;
 
-/// The guest sent something that the protocol forbids; whoever catches it closes the connection. It never leaves this
-/// package: callers see that the guest cannot be reached.
+/// Violation of the protocol by the guest. Immutable.
+///
+/// The catching code closes the connection. The exception never leaves this package; callers get `GuestUnreachable`.
 final class ProtocolViolation extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     ProtocolViolation(String what) {
-        // Without a stack: a hostile guest must not make us walk one for each frame.
+        // Without a stack trace, so that a hostile guest cannot cause the cost of one for each frame.
         super(what, null, false, false);
     }
 }

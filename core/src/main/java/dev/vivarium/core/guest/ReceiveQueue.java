@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/// What has come for a channel and was not taken yet. Guarded by its channel's lock.
+/// Received messages of a channel that its reader has not taken. Guarded by the lock of its channel.
 ///
-/// Credit bounds the bytes; this class bounds what they cost. Small pieces are joined, since a million frames of one
-/// byte would otherwise be a million arrays. Two streams that take turns byte by byte are kept in their order until
-/// there are [#MANY] pieces; from then on a small piece joins the last one of its own stream.
+/// Credit bounds the bytes, and this class bounds their cost. It joins small pieces, since a million frames of one byte
+/// would need a million arrays. If two streams alternate, their order is kept up to [#MANY] pieces. From then on, a
+/// small piece is joined with the last piece of its own stream.
 final class ReceiveQueue {
     private static final int SMALL = 4_096;
     private static final int FULL = 65_536;

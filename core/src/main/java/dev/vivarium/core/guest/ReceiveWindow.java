@@ -2,20 +2,20 @@ package dev.vivarium.core.guest;
 
 import dev.vivarium.core.ByteBudget;
 
-/// How much the guest may still send on each stream of a channel, and the memory that is reserved for it. Guarded by
-/// the lock of its channel.
+/// Remaining credit of the guest on each stream of a channel, with the memory that is reserved for it. Guarded by the
+/// lock of its channel.
 ///
-/// A window begins with [Service#initialWindow], so that a channel that nobody reads costs little. It doubles each time
-/// its reader has taken half of it, up to [Service#window] and while the budget has bytes to spare.
+/// A window starts with [Service#initialWindow], so that an unread channel costs little. It doubles each time its
+/// reader has taken half of it, up to [Service#window] and while the budget has free bytes.
 final class ReceiveWindow {
     private final Service service;
     private final ByteBudget.Reservation memory;
     private final int[] size;
 
-    /// How much the guest may still send; negative after EOF.
+    /// Remaining credit of the guest; negative after EOF.
     private final int[] granted;
 
-    /// Bytes that the reader took and that were not returned as credit yet.
+    /// Bytes that the reader took and that are not returned as credit yet.
     private final int[] taken;
 
     ReceiveWindow(Service service, ByteBudget.Reservation memory) {
@@ -30,7 +30,7 @@ final class ReceiveWindow {
         }
     }
 
-    /// Counts bytes that have arrived. Throws when the guest had no credit for them.
+    /// Counts received bytes. Throws if they exceed the credit of the guest.
     void arrived(int stream, int length) {
         if (stream < 1 || stream >= granted.length || granted[stream] < length) {
             throw new ProtocolViolation(service + " sent more than its credit on stream " + stream);
@@ -38,7 +38,7 @@ final class ReceiveWindow {
         granted[stream] -= length;
     }
 
-    /// Counts an EOF. Reports whether it is the first of an existing stream.
+    /// Counts an EOF. Returns true if it is the first EOF of an existing stream.
     boolean ended(int stream) {
         if (stream < 1 || stream >= granted.length || granted[stream] < 0) {
             return false;
@@ -47,7 +47,7 @@ final class ReceiveWindow {
         return true;
     }
 
-    /// Counts what the reader took. Returns the credit to give back now: nothing, until it is half a window.
+    /// Counts bytes that the reader took. Returns the credit to send now, which is 0 below half a window.
     int taken(int stream, int length) {
         taken[stream] += length;
         if (taken[stream] < size[stream] / 2 || granted[stream] < 0) {
@@ -64,7 +64,7 @@ final class ReceiveWindow {
         return credit;
     }
 
-    /// Gives the memory back: nothing is held any more. Idempotent.
+    /// Releases the reserved memory. Idempotent.
     void release() {
         memory.close();
     }

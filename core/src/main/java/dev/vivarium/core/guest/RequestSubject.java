@@ -1,23 +1,23 @@
 package dev.vivarium.core.guest;
 
-/// What a request is about, so that a refusal can name it. Immutable.
+/// Subject of a request, which a failure of the request names. Immutable.
 public sealed interface RequestSubject {
     record Program(String name) implements RequestSubject {}
 
-    /// A file; `target` is its new name when it is being moved.
+    /// A file; `target` is the new name in a move.
     record File(String path, String target) implements RequestSubject {
         public File(String path) {
             this(path, path);
         }
     }
 
-    /// Something that may listen inside, for example `port 8080`.
+    /// A listening port or socket inside, for example `port 8080`.
     record Port(String target) implements RequestSubject {}
 
     /// The sandbox as a whole.
     record Machine() implements RequestSubject {}
 
-    /// The field of a request that is at fault when the guest calls it invalid.
+    /// Field of the request that is invalid if the guest rejects it.
     default String field() {
         return switch (this) {
             case Program _ -> "command";
@@ -27,7 +27,7 @@ public sealed interface RequestSubject {
         };
     }
 
-    /// What was being done, for a failure of ours.
+    /// Name of the step, for a failure of the platform.
     default String step() {
         return switch (this) {
             case Program(String name) -> "starting " + name;

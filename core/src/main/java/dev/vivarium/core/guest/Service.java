@@ -1,9 +1,9 @@
 package dev.vivarium.core.guest;
 
-/// What a channel can be opened for. Immutable.
+/// Service of the guest for which a channel can be opened. Immutable.
 ///
-/// The window is how many bytes of each stream may wait on the host: enough to keep a fast stream busy between two
-/// returns of credit. A channel begins with a smaller one, which is what a caller costs that never reads.
+/// The window is the maximum number of unread bytes of each stream on the host. It keeps a fast stream busy between two
+/// credits. A channel starts with a smaller window, which is the cost of a caller that never reads.
 public enum Service {
     EXEC(1, 2, 1 << 20),
     PTY(2, 1, 1 << 18),
@@ -19,20 +19,20 @@ public enum Service {
     STATS(12, 0, 0),
     SETUP(13, 0, 0),
     HASH(14, 0, 0),
-    /// The window is that of each connection which comes.
+    /// The window applies to each incoming connection.
     LISTEN(15, 0, 1 << 18);
 
     private static final int BATCH = 1 << 16;
 
     final int code;
-    /// How many streams, numbered from 1, flow to the host.
+    /// Number of streams to the host, numbered from 1.
     final int streams;
-    /// The largest credit of each of them; 0 when there is none and the request has no such field.
+    /// Maximum credit of each stream; 0 if there are no streams and the request has no such field.
     final int window;
 
-    /// What the guest may send on each stream before anything of it was read. LIST and WATCH wait for the credit of
-    /// a whole batch, up to [#BATCH]: with twice that, either the credit is there or half a window was taken and
-    /// comes back.
+    /// Credit of each stream before the first read. LIST and WATCH wait for the credit of a whole batch, up to
+    /// [#BATCH]. With twice that, either the credit suffices, or half a window was taken and its credit is
+    /// returned.
     int initialWindow() {
         int initial = this == LIST || this == WATCH ? 2 * BATCH : BATCH;
         return Math.min(window, initial);

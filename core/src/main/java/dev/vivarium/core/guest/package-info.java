@@ -1,4 +1,4 @@
-/// The host side of the wire: one connection to each guest, many channels on it, with flow control for each stream.
+/// Host side of the wire: one connection to each guest, with channels and flow control for each stream.
 @NullMarked
 package dev.vivarium.core.guest;
 

@@ -87,7 +87,7 @@ public final class Images {
     public Image build(String name, Consumer<String> progress) {
         return make(name, root -> {
             DebianImage.build(root, progress);
-            Skeleton.requireHonest(root);
+            Skeleton.requireNoLinks(root);
             Skeleton.complete(root);
         });
     }
@@ -103,7 +103,7 @@ public final class Images {
     public Image importFrom(String name, Path source, Consumer<String> progress) {
         return make(name, root -> {
             new Import(root, progress).from(source);
-            Skeleton.requireHonest(root);
+            Skeleton.requireNoLinks(root);
             Skeleton.complete(root);
         });
     }

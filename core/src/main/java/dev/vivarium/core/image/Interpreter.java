@@ -35,7 +35,7 @@ record Interpreter(Path program, Path prefix, int minor) {
     /// Returns the first interpreter that is new enough: first those that machines see, then others that are
     /// installed on the host.
     static Optional<Interpreter> find(int leastMinor) {
-        return Stream.concat(seenByMachines(leastMinor), beside())
+        return Stream.concat(visibleInMachines(leastMinor), installed())
                 .flatMap(program -> examine(program).stream())
                 .filter(found -> found.minor >= leastMinor)
                 .findFirst();
@@ -47,7 +47,7 @@ record Interpreter(Path program, Path prefix, int minor) {
                 .orElseThrow(() -> new IOException(prefix + " is no Python with pip: bin/python3 -m pip must run"));
     }
 
-    boolean isSeenByMachines() {
+    boolean isVisibleInMachines() {
         return SEEN_BY_MACHINES.contains(program.getParent());
     }
 
@@ -97,7 +97,7 @@ record Interpreter(Path program, Path prefix, int minor) {
         }
     }
 
-    private static Stream<Path> seenByMachines(int leastMinor) {
+    private static Stream<Path> visibleInMachines(int leastMinor) {
         var names = new ArrayList<>(List.of("python3"));
         for (int minor = leastMinor; minor <= NEWEST; minor++) {
             names.add("python3." + minor);
@@ -108,7 +108,7 @@ record Interpreter(Path program, Path prefix, int minor) {
 
     /// Returns the interpreters of pyenv, uv and `/opt`, oldest first: packages have more wheels for older
     /// releases.
-    private static Stream<Path> beside() {
+    private static Stream<Path> installed() {
         var home = Path.of(System.getProperty("user.home"));
         var found = new ArrayList<Path>();
         for (var place :

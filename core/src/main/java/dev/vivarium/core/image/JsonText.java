@@ -63,7 +63,7 @@ final class JsonText {
 
     private Map<String, Object> object(int depth) throws IOException {
         var members = new HashMap<String, Object>();
-        for (boolean more = begin('}'); more; more = goesOn('}')) {
+        for (boolean more = begin('}'); more; more = hasNext('}')) {
             skipSpace();
             var name = string();
             skipSpace();
@@ -75,7 +75,7 @@ final class JsonText {
 
     private List<Object> array(int depth) throws IOException {
         var items = new ArrayList<>();
-        for (boolean more = begin(']'); more; more = goesOn(']')) {
+        for (boolean more = begin(']'); more; more = hasNext(']')) {
             items.add(value(depth + 1));
         }
         return items;
@@ -92,7 +92,7 @@ final class JsonText {
         return true;
     }
 
-    private boolean goesOn(char end) throws IOException {
+    private boolean hasNext(char end) throws IOException {
         skipSpace();
         char next = text.charAt(at++);
         if (next != ',' && next != end) {

@@ -42,7 +42,7 @@ final class Skeleton {
 
     /// Rejects a tree in which a mount point, or a path that this class writes, is a link. A runtime that follows
     /// the link would mount or write elsewhere.
-    static void requireHonest(Path root) throws IOException {
+    static void requireNoLinks(Path root) throws IOException {
         var places = new ArrayList<>(MOUNT_POINTS);
         places.addAll(List.of("etc", "home", "home/" + USER, "run/vivarium-guest"));
         for (var name : places) {

@@ -147,7 +147,7 @@ public final class WorkerImage {
     }
 
     private void provide(Interpreter interpreter, Path place) throws IOException {
-        if (!interpreter.isSeenByMachines()) {
+        if (!interpreter.isVisibleInMachines()) {
             progress.accept("copying " + interpreter.prefix());
             interpreter.copyTo(place);
         } else if (!interpreter.program().equals(STANDARD)) {

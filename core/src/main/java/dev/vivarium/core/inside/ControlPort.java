@@ -37,7 +37,7 @@ public final class ControlPort {
     private final ControlPortHandler controlPortHandler;
 
     /// Serializes opening the listener, because it blocks on the guest.
-    private final Semaphore turn = new Semaphore(1, true);
+    private final Semaphore mutex = new Semaphore(1, true);
 
     private volatile int port;
     private volatile Optional<Standing> standing = Optional.empty();
@@ -64,14 +64,14 @@ public final class ControlPort {
     /// Opens the port and returns its URL for programs inside. The port stays open. At the first opening, `save`
     /// receives the port before any program can use it. Fails with `ProviderFailed` if no port is free.
     public URI open(Guest guest, IntConsumer save) {
-        turn.acquireUninterruptibly();
+        mutex.acquireUninterruptibly();
         try {
             if (!listensOn(guest)) {
                 standing = Optional.of(new Standing(guest, port == CLOSED ? first(guest, save) : again(guest)));
             }
             return URI.create("http://127.0.0.1:" + port);
         } finally {
-            turn.release();
+            mutex.release();
         }
     }
 
@@ -124,8 +124,8 @@ public final class ControlPort {
     }
 
     private void serve(Channel channel) {
-        try (var visit = new InsideConnection(id, channel)) {
-            controlPortHandler.serve(visit);
+        try (var connection = new InsideConnection(id, channel)) {
+            controlPortHandler.serve(connection);
         }
     }
 }

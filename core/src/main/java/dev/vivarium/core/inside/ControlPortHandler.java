@@ -4,5 +4,5 @@ package dev.vivarium.core.inside;
 @FunctionalInterface
 public interface ControlPortHandler {
     /// Serves one connection until it ends, in a thread of its own. The connection closes when this method returns.
-    void serve(InsideConnection visit);
+    void serve(InsideConnection connection);
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 ///
 /// After a restart, sandboxes may connect before the handler is set. Their connections wait, with a timeout.
 public final class ControlPorts implements ControlPortHandler {
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final CompletableFuture<ControlPortHandler> controlPortHandler = new CompletableFuture<>();
 
@@ -30,14 +30,14 @@ public final class ControlPorts implements ControlPortHandler {
     }
 
     /// Sets the handler of all connections, once.
-    public void staff(ControlPortHandler who) {
-        controlPortHandler.complete(who);
+    public void setHandler(ControlPortHandler handler) {
+        controlPortHandler.complete(handler);
     }
 
     @Override
-    public void serve(InsideConnection visit) {
+    public void serve(InsideConnection connection) {
         try {
-            controlPortHandler.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).serve(visit);
+            controlPortHandler.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).serve(connection);
         } catch (TimeoutException e) {
             // No handler was set in time. The connection closes, and the program inside may retry.
         } catch (ExecutionException e) {

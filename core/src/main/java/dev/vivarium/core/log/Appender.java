@@ -44,7 +44,7 @@ final class Appender implements AutoCloseable {
     private static final int COUNTED = 10_000;
 
     /// Exceeds the time that a write waits for the lock. An event whose caller got a timeout must not appear later.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Db db;
     private final InstantSource clock;
@@ -112,7 +112,7 @@ final class Appender implements AutoCloseable {
 
     private void queue(Pending pending) {
         try {
-            if (!queue.offer(pending, PATIENCE.toNanos())) {
+            if (!queue.offer(pending, TIMEOUT.toNanos())) {
                 throw failed(queue.isClosed() ? "the log is closed" : "the log has " + QUEUE + " events waiting");
             }
         } catch (InterruptedException e) {
@@ -123,11 +123,11 @@ final class Appender implements AutoCloseable {
 
     private static AppendResult await(Pending pending) {
         try {
-            return pending.outcome.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return pending.outcome.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof SandboxException failure ? failure : failed(String.valueOf(e.getCause()));
         } catch (TimeoutException e) {
-            throw failed("an event took longer than " + PATIENCE.toSeconds() + " s");
+            throw failed("an event took longer than " + TIMEOUT.toSeconds() + " s");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw failed("interrupted while an event was written; send it again with the same event_id");
@@ -253,6 +253,6 @@ final class Appender implements AutoCloseable {
     /// Writes the queued events, then stops. Idempotent.
     @Override
     public void close() {
-        queue.close(PATIENCE);
+        queue.close(TIMEOUT);
     }
 }

@@ -5,12 +5,12 @@ import dev.vivarium.model.SandboxId;
 import java.sql.SQLException;
 import java.util.List;
 
-/// Cursors of the named readers as rows: for each reader and sandbox the number of the last event that the reader has
-/// handled. All methods run in a transaction of the caller.
+/// Rows of the cursors of named readers: for each reader and sandbox, the number of the last event that the reader has
+/// handled. Stateless; each method runs in the transaction of the caller.
 final class CursorRows {
     private CursorRows() {}
 
-    /// The cursor of a reader in one log, zero if it has none.
+    /// Returns the cursor of a reader in one log, or zero.
     static long seq(Sql sql, String reader, SandboxId sandbox) throws SQLException {
         return sql.first(
                         "select seq from event_cursors where reader = ? and sandbox_id = ?",
@@ -20,7 +20,7 @@ final class CursorRows {
                 .orElse(0L);
     }
 
-    /// A cursor never moves backwards.
+    /// Advances a cursor. A cursor never moves backwards.
     static void advance(Sql sql, String reader, SandboxId sandbox, long seq) throws SQLException {
         sql.update(
                 "insert into event_cursors (reader, sandbox_id, seq) values (?, ?, ?)"
@@ -31,7 +31,7 @@ final class CursorRows {
                 seq);
     }
 
-    /// The sandboxes whose logs go beyond the cursor of a reader.
+    /// Returns the sandboxes whose logs have events after the cursor of a reader.
     static List<SandboxId> behind(Sql sql, String reader) throws SQLException {
         return sql.list(
                 "select log.sandbox_id from"
@@ -43,7 +43,7 @@ final class CursorRows {
                 reader);
     }
 
-    /// Deletes the cursors in logs that do not exist any more.
+    /// Deletes the cursors of deleted logs.
     static void deleteUnknown(Sql sql) throws SQLException {
         sql.update("delete from event_cursors where not exists"
                 + " (select 1 from sandbox_events where sandbox_events.sandbox_id = event_cursors.sandbox_id)");

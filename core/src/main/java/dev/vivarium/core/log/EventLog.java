@@ -59,7 +59,7 @@ public final class EventLog implements AutoCloseable {
     public EventLog(Db db, InstantSource clock, EventCodec codec) {
         this.db = db;
         this.codec = codec;
-        this.appender = new Appender(db, clock, codec, this::tell);
+        this.appender = new Appender(db, clock, codec, this::publish);
     }
 
     /// Returns the codec of the stored text. Readers that only forward events do not need it.
@@ -182,7 +182,7 @@ public final class EventLog implements AutoCloseable {
             }
             readers.add(reader);
         }
-        // Registered first: an event that is appended before the reader looks at the store wakes it again.
+        // Registered first: an event that is appended before the reader queries the store wakes the reader again.
         reader.start();
         return reader;
     }
@@ -193,7 +193,7 @@ public final class EventLog implements AutoCloseable {
     }
 
     /// Runs in the appender thread, in the order of the log.
-    private void tell(List<Event> events) {
+    private void publish(List<Event> events) {
         if (events.isEmpty()) {
             return;
         }

@@ -303,7 +303,7 @@ public final class EventReader implements AutoCloseable {
                 return done;
             });
             current.set(0);
-            steps.forEach(step -> step.events.forEach(this::tellCommitted));
+            steps.forEach(step -> step.events.forEach(this::notifyCommitted));
             left = steps.stream().filter(Step::hasMore).map(Step::sandbox).toList();
         }
     }
@@ -325,7 +325,7 @@ public final class EventReader implements AutoCloseable {
         return new Step(sandbox, events, hasMore);
     }
 
-    private void tellCommitted(Event event) {
+    private void notifyCommitted(Event event) {
         try {
             handler.committed(event);
         } catch (RuntimeException e) {

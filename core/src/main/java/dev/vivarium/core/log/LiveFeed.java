@@ -44,10 +44,10 @@ public final class LiveFeed {
         }
     }
 
-    /// Returns the next events. Waits at most `patience` for the first, and returns none at the timeout.
-    public Heard next(Duration patience) throws InterruptedException {
+    /// Returns the next events. Waits at most `timeout` for the first, and returns none at the timeout.
+    public Heard next(Duration timeout) throws InterruptedException {
         budget.blocks();
-        RecentEvents.Slice slice = everything.after(position, patience);
+        RecentEvents.Slice slice = everything.after(position, timeout);
         budget.spend(LogFollower.cost(slice.events()));
         if (slice.events().isEmpty()) {
             return Heard.NOTHING;

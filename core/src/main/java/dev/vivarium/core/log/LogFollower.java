@@ -35,10 +35,10 @@ public final class LogFollower implements AutoCloseable {
         return seq;
     }
 
-    /// Returns the next events. Waits at most `patience` for the first, and returns none at the timeout.
-    public Batch next(Duration patience) throws InterruptedException {
+    /// Returns the next events. Waits at most `timeout` for the first, and returns none at the timeout.
+    public Batch next(Duration timeout) throws InterruptedException {
         budget.blocks();
-        Batch batch = await(patience);
+        Batch batch = await(timeout);
         budget.spend(cost(batch.events()));
         return batch;
     }
@@ -50,7 +50,7 @@ public final class LogFollower implements AutoCloseable {
                 .sum();
     }
 
-    private Batch await(Duration patience) throws InterruptedException {
+    private Batch await(Duration timeout) throws InterruptedException {
         if (!isLive) {
             Batch kept = kept();
             if (!kept.isEmpty()) {
@@ -58,7 +58,7 @@ public final class LogFollower implements AutoCloseable {
             }
             isLive = true;
         }
-        RecentEvents.Slice slice = log.recent(sandbox).after(seq, patience);
+        RecentEvents.Slice slice = log.recent(sandbox).after(seq, timeout);
         if (slice.events().isEmpty()) {
             return Batch.NOTHING;
         }

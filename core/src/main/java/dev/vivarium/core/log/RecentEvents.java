@@ -73,11 +73,11 @@ final class RecentEvents {
         }
     }
 
-    /// Returns the events after `position`. Waits at most `patience` for the first.
-    Slice after(long position, Duration patience) throws InterruptedException {
+    /// Returns the events after `position`. Waits at most `timeout` for the first.
+    Slice after(long position, Duration timeout) throws InterruptedException {
         lock.lock();
         try {
-            long left = patience.toNanos();
+            long left = timeout.toNanos();
             while (last <= position && left > 0) {
                 left = more.awaitNanos(left);
             }

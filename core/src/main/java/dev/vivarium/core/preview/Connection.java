@@ -64,11 +64,11 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Waits until [#read] would not block. Returns false at the timeout.
-    public boolean awaitReadable(Duration patience) {
+    public boolean awaitReadable(Duration timeout) {
         if (position < current.length || ended) {
             return true;
         }
-        Optional<Message> message = channel.next(patience);
+        Optional<Message> message = channel.next(timeout);
         message.ifPresent(found -> advance(() -> found));
         return message.isPresent();
     }

@@ -1,10 +1,10 @@
 package dev.vivarium.core.provider;
 
-/// What a provider offers on this host, probed at start and shown by `/health`. Immutable.
+/// Capabilities of a provider on this host, probed at start and shown by `/health`. Immutable.
 ///
-/// @param isolation one sentence for people on what separates a machine from the host
+/// @param isolation one sentence for people about the isolation between a machine and the host
 /// @param diskLimit how the disk limit is enforced, for example `loop-ext4`, `project-quota` or `none`
-/// @param snapshots how snapshots are kept: `reflink` (shares unchanged blocks), `copy`, or `none` (not supported)
+/// @param snapshots how snapshots are stored: `reflink` (shares unchanged blocks), `copy`, or `none` (not supported)
 /// @param cgroups   `v1`, `v2`, `hybrid` or `none`
 public record Capabilities(
         String isolation,

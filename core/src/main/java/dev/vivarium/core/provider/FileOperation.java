@@ -4,7 +4,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 
-/// What a provider does with files, in the words by which its failure is told.
+/// File operation of a provider, with its name in failures. Immutable.
 public enum FileOperation {
     OPEN("open the provider"),
     START("start a machine"),
@@ -24,12 +24,12 @@ public enum FileOperation {
         this.words = words;
     }
 
-    /// Work that has a result, or fails on a file.
+    /// Operation with a result that can throw an `IOException`.
     public interface Work<T> {
         T run() throws IOException;
     }
 
-    /// The same without a result.
+    /// Operation without a result that can throw an `IOException`.
     public interface Act {
         void run() throws IOException;
     }

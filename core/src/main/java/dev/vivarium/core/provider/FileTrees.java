@@ -16,19 +16,19 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// Directories that a provider makes and clears away. Links are never followed. Stateless.
+/// Operations on directory trees of a provider. Links are never followed. Stateless.
 public final class FileTrees {
     private FileTrees() {}
 
-    /// Makes `directory` with exactly this mode, for example `rwx--x--x`, whatever the umask; parents too, if need
-    /// be.
+    /// Creates `directory` and missing parents with exactly this mode, for example `rwx--x--x`, independent of the
+    /// umask.
     public static Path make(Path directory, String mode) throws IOException {
         Files.createDirectories(directory);
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(mode));
         return directory;
     }
 
-    /// Writes a file that only its owner reads.
+    /// Writes a file that only its owner can read.
     public static void writePrivately(Path file, String text) throws IOException {
         Files.deleteIfExists(file);
         var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
@@ -36,13 +36,13 @@ public final class FileTrees {
         Files.writeString(file, text, StandardCharsets.UTF_8);
     }
 
-    /// Copies a tree with owners, modes, times and extended attributes; blocks are shared where the file system
-    /// can.
+    /// Copies a tree with owners, modes, times and extended attributes; shares blocks if the file system supports
+    /// that.
     public static void copy(Path from, Path to) throws IOException {
         HostTool.run("copy files", List.of("cp", "--archive", "--reflink=auto", "--", from.toString(), to.toString()));
     }
 
-    /// How many bytes the files of a tree hold. Those that go away meanwhile count for nothing.
+    /// Total size of the files of a tree, in bytes. Files that disappear meanwhile do not count.
     public static long size(Path tree) throws IOException {
         var total = new AtomicLong();
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
@@ -60,7 +60,7 @@ public final class FileTrees {
         return total.get();
     }
 
-    /// Removes a tree; one that is not there, or goes away meanwhile, is fine.
+    /// Deletes a tree. A tree that does not exist, or disappears meanwhile, is no error.
     public static void delete(Path tree) throws IOException {
         if (!Files.exists(tree, LinkOption.NOFOLLOW_LINKS)) {
             return;
@@ -72,8 +72,8 @@ public final class FileTrees {
         }
     }
 
-    /// For what is deeper than a path can say. Whatever else was in the way may be in the way here too: then the
-    /// first failure is the one to tell.
+    /// Deletes a tree with `rm`, which supports trees deeper than the maximum path length. If `rm` also fails,
+    /// throws the first failure.
     private static void deleteStepByStep(Path tree, FileSystemException first) throws IOException {
         try {
             HostTool.run(

@@ -18,9 +18,9 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/// The unix socket at which one guest reports: it takes exactly one connection and is gone. The host listens and
-/// the guest connects, never the other way round, since a socket inside a sandbox's tree could be anything.
-/// Thread-safe; one caller waits at a time.
+/// Unix socket that accepts exactly one connection of a guest, and is then deleted. The host listens and the guest
+/// connects, because a socket inside the tree of a sandbox could be anything. Thread-safe, for one waiting caller at a
+/// time.
 public final class GuestListener implements AutoCloseable {
     /// Longest path of a unix socket, in bytes.
     public static final int LONGEST_PATH = 107;
@@ -37,8 +37,8 @@ public final class GuestListener implements AutoCloseable {
         this.channel = channel;
     }
 
-    /// Listens at `path`, which only root and the user `owner` can use. The name appears when all is ready, so that
-    /// a guest that retries never meets a socket it may not open.
+    /// Listens at `path`, which only root and the user `owner` can use. The name appears when the socket is ready,
+    /// so that a retrying guest never finds a socket without permission.
     public static GuestListener bind(SandboxId id, Path path, int owner) {
         var unready = path.resolveSibling(path.getFileName() + ".new");
         try {
@@ -59,9 +59,9 @@ public final class GuestListener implements AutoCloseable {
         }
     }
 
-    /// Waits for the one connection, looking now and then whether the machine `isAlive`, and closes itself.
-    public SocketChannel accept(Duration patience, BooleanSupplier isAlive) {
-        long deadline = System.nanoTime() + patience.toNanos();
+    /// Waits for the connection, checks at intervals that the machine `isAlive`, and closes the listener.
+    public SocketChannel accept(Duration timeout, BooleanSupplier isAlive) {
+        long deadline = System.nanoTime() + timeout.toNanos();
         try (this;
                 var selector = Selector.open()) {
             channel.register(selector, SelectionKey.OP_ACCEPT);
@@ -73,17 +73,17 @@ public final class GuestListener implements AutoCloseable {
                 if (socket != null) {
                     return socket;
                 }
-                refuseToWait(left, isAlive);
+                requireAlive(left, isAlive);
             }
         } catch (ClosedChannelException e) {
             throw unreachable("the socket was closed");
         } catch (IOException e) {
-            // For example too many open files: a failure of the server, which says nothing about the guest.
+            // For example, too many open files: a failure of the server, independent of the guest.
             throw new SandboxException(new Failure.ProviderFailed("accept the guest", String.valueOf(e)), e);
         }
     }
 
-    private void refuseToWait(Duration left, BooleanSupplier isAlive) {
+    private void requireAlive(Duration left, BooleanSupplier isAlive) {
         if (!isAlive.getAsBoolean()) {
             throw unreachable("its init has ended");
         }
@@ -105,7 +105,7 @@ public final class GuestListener implements AutoCloseable {
             channel.close();
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            // The directory goes with the machine; a name that is left in it meets nobody.
+            // The directory is deleted with the machine; a remaining name in it has no listener.
             throw new SandboxException(new Failure.ProviderFailed("close the guest's socket", String.valueOf(e)), e);
         }
     }

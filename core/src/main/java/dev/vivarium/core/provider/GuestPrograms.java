@@ -14,7 +14,7 @@ import java.util.HexFormat;
 /// Paths of the native programs, which are resources of the `guest` module. Immutable.
 ///
 /// @param guest    init process of a sandbox; runs inside
-/// @param launcher starts machines and removes orphaned ones; runs on the host
+/// @param launcher starts machines and removes orphaned machines; runs on the host
 public record GuestPrograms(Path guest, Path launcher) {
     private static final String RESOURCES = "/dev/vivarium/guest/";
     private static final int HASH_DIGITS = 16;

@@ -7,8 +7,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Where one machine's guest is let in: open from before the start until the first connection has come, and again for
-/// each further one. Thread-safe.
+/// Accepts the connections of the guest of one machine. It listens from before the start until the first connection,
+/// and again for each later connection. Thread-safe.
 public final class GuestSocket implements AutoCloseable {
     private final Supplier<GuestListener> bind;
 
@@ -21,16 +21,16 @@ public final class GuestSocket implements AutoCloseable {
         this.bind = bind;
     }
 
-    /// Begins to listen; [#admit] does so by itself when need be.
+    /// Starts to listen; [#admit] also does so if needed.
     public void open() {
         takeListener();
     }
 
-    /// Waits for the guest's next connection and shuts the door behind it.
-    public SocketChannel admit(Duration patience, BooleanSupplier isAlive) {
+    /// Waits for the next connection of the guest, and then stops listening.
+    public SocketChannel admit(Duration timeout, BooleanSupplier isAlive) {
         var current = takeListener();
         try {
-            return current.accept(patience, isAlive);
+            return current.accept(timeout, isAlive);
         } finally {
             synchronized (lock) {
                 if (listener == current) {
@@ -49,7 +49,7 @@ public final class GuestSocket implements AutoCloseable {
         }
     }
 
-    /// Stops listening; the machine itself goes on. Idempotent.
+    /// Stops listening; the machine continues. Idempotent.
     @Override
     public void close() {
         GuestListener open;

@@ -4,7 +4,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.channels.SocketChannel;
 
-/// Duplex byte stream between the server and one guest.
+/// Duplex byte stream between the server and one guest. Immutable.
 public sealed interface GuestStream {
     /// Channel that the guest loop selects on. The caller owns it: closing the channel closes the stream.
     SocketChannel channel();

@@ -9,30 +9,30 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/// A process of the host, as `/proc` tells of it. Stateless.
+/// Process of the host, read from `/proc`. Stateless.
 public final class HostProcess {
     private HostProcess() {}
 
-    /// Reports whether the process runs; one that ended and was not reaped yet does not.
+    /// Reports whether the process runs. A zombie does not.
     public static boolean isAlive(long pid) {
         return "ZX?".indexOf(state(pid)) < 0;
     }
 
-    /// Reports whether the process was stopped by a signal, or is gone.
+    /// Reports whether the process is stopped by a signal, or gone.
     public static boolean isStopped(long pid) {
         return "TtZX?".indexOf(state(pid)) >= 0;
     }
 
-    /// The letter that stands for its state; a question mark when it is gone. The name before it may hold anything.
+    /// State letter of the process; a question mark if it is gone. The name before it can contain any character.
     private static char state(long pid) {
         var stat = read(pid, "stat");
         int at = stat.lastIndexOf(')') + 2;
         return at > 1 && at < stat.length() ? stat.charAt(at) : '?';
     }
 
-    /// A file of the process in `/proc`, or nothing when the process is gone or belongs to somebody else. Throws
-    /// `ProviderFailed` when the file cannot be read for another reason, such as too many open files: that must not
-    /// look like the death of the process.
+    /// Reads a file of the process in `/proc`; empty if the process is gone or belongs to another user. Throws
+    /// `ProviderFailed` if the read fails for another reason, such as too many open files, which must not look like
+    /// the exit of the process.
     public static String read(long pid, String name) {
         try {
             return new String(Files.readAllBytes(Path.of("/proc/" + pid, name)), StandardCharsets.ISO_8859_1);
@@ -47,7 +47,7 @@ public final class HostProcess {
         }
     }
 
-    /// Sends SIGKILL; a process that is gone is fine.
+    /// Sends SIGKILL; ignores a process that is gone.
     public static void kill(long pid) {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
     }

@@ -12,20 +12,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/// Running a tool of the host to its end. Its output goes to a file, never to a pipe: a pipe that a detached child
-/// inherits would keep the caller waiting for as long as the machine lives. Nor are a runtime's streams ever a device:
-/// crun gives them to the machine's user, and the host's `/dev/null` would be the machine's. Stateless.
+/// Runner of host tools. Stateless.
+///
+/// The output of a tool goes to a file, never to a pipe: if a detached child inherits a pipe, the caller waits as long
+/// as the machine lives. The streams of a runtime are never a device: crun changes their owner to the user of the
+/// machine, which would affect `/dev/null` of the host.
 public final class HostTool {
     private static final Duration LONGEST = Duration.ofSeconds(60);
     private static final Path NOTHING = Path.of("/dev/null");
 
-    /// All that a tool gets of an environment.
+    /// The whole environment of a tool.
     public static final Map<String, String> ENVIRONMENT =
             Map.of("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL", "C");
 
     private HostTool() {}
 
-    /// Runs a short tool; a failure carries its last line.
+    /// Runs a short tool. A failure contains the last line of its output.
     public static void run(String step, List<String> command, int... fine) throws IOException {
         var log = Files.createTempFile("vivarium-", ".log");
         try {
@@ -43,13 +45,13 @@ public final class HostTool {
         }
     }
 
-    /// Runs a short tool to find out whether it can do something.
+    /// Runs a short tool as a probe.
     public static boolean succeeds(List<String> command) throws IOException {
         return start(command, Map.of(), NOTHING) == 0;
     }
 
-    /// Runs `command` with its output appended to `log`, and gives its exit status. The environment is bare but for
-    /// `environment`, so that nothing of the server's reaches a runtime or a machine.
+    /// Runs `command`, appends its output to `log`, and returns its exit status. The environment contains only
+    /// `environment`, so that no variable of the server reaches a runtime or a machine.
     public static int start(List<String> command, Map<String, String> environment, Path log) throws IOException {
         var builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)

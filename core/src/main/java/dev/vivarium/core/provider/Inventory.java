@@ -15,13 +15,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// The disks, machines and snapshots of a home, as their own files describe them. It answers whose they are when the
-/// store cannot, and keeps those without a row in `orphans/`. Thread-safe; one caller at a time for each id.
+/// The disks, machines and snapshots of a home, as described by their own files. It identifies their owner without the
+/// store, and keeps those without a row in `orphans/`. Thread-safe; one caller at a time for each id.
 public final class Inventory {
-    /// In a machine's directory: the id of its store.
+    /// File in the directory of a machine with the id of its store.
     private static final String STORE = "store";
 
-    /// In a machine's directory, from its start on a new disk until it is handed out.
+    /// File in the directory of a machine, from its start on a new disk until it is handed out.
     private static final String UNUSED = "unused";
 
     private static final List<String> DISK_SUFFIXES = List.of(".ext4", "");
@@ -29,7 +29,7 @@ public final class Inventory {
     private final Places places;
     private final Orphans orphans;
 
-    /// Where a provider keeps its files.
+    /// Directories of a provider.
     public interface Places {
         /// The directories of disks, that of the home first.
         List<Path> disks() throws IOException;
@@ -40,25 +40,25 @@ public final class Inventory {
         /// The directory of a machine.
         Path machine(SandboxId id);
 
-        /// The directory for orphans in the file system of `directory`, one of those above.
+        /// Directory for orphans in the file system of `directory`, one of those above.
         Path orphansOf(Path directory);
 
-        /// The id that a disk or snapshot carries in itself.
+        /// The id that a disk or snapshot contains.
         Optional<StoreId> storeOf(Path disk) throws IOException;
 
-        /// Writes the id into a disk that no machine uses, or into a snapshot. Does nothing if it has no room
-        /// for it.
+        /// Writes the id into a disk that no machine uses, or into a snapshot. Does nothing if there is no
+        /// space for it.
         void writeStore(Path disk, StoreId store) throws IOException;
     }
 
-    /// @param orphans a directory of the home, made when it is needed
+    /// @param orphans a directory of the home, created on demand
     public Inventory(Path orphans, Places places) {
         this.places = places;
         this.orphans = new Orphans(orphans);
     }
 
-    /// Records in the directory of a machine that is being started which store it belongs to, its graces, and
-    /// whether its disk is new.
+    /// Records the store of a machine, its graces, and whether its disk is new, in the directory of the machine
+    /// before its start.
     public void recordMachine(MachineSpec spec, boolean isNew) throws IOException {
         var machine = places.machine(spec.id());
         Files.writeString(machine.resolve(STORE), spec.store().value());
@@ -69,8 +69,8 @@ public final class Inventory {
         }
     }
 
-    /// Records that a machine is about to be handed out: its disk may hold data from now on, and the orphan watcher
-    /// gives it the grace of a used machine.
+    /// Records that a machine is about to be handed out. From now on, its disk may contain data, and the orphan
+    /// watcher uses the grace of a used machine.
     public void recordUse(SandboxId id) {
         FileOperation.RECORD.run(() -> Files.deleteIfExists(places.machine(id).resolve(UNUSED)));
     }
@@ -106,7 +106,7 @@ public final class Inventory {
         try {
             return StoreId.parse(Files.readString(machine.resolve(STORE)));
         } catch (IOException e) {
-            return Optional.empty(); // An older version started it, or it is gone.
+            return Optional.empty(); // Started by an older version, or gone.
         }
     }
 
@@ -117,7 +117,7 @@ public final class Inventory {
                 .findFirst();
     }
 
-    /// Writes the label of a disk, and the store's id into the disk itself if no machine uses it.
+    /// Writes the label of a disk, and the id of the store into the disk if no machine uses it.
     public void label(SandboxId id, Label label) {
         FileOperation.RECORD.run(() -> {
             label(id.value(), places.disks(), label, !Files.exists(places.machine(id)));
@@ -133,7 +133,7 @@ public final class Inventory {
         if (isStill && disk.isPresent()) {
             places.writeStore(disk.get(), label.store());
         }
-        // With an annex, the home may have labels of snapshots only.
+        // With an annex, the home can have labels of snapshots only.
         if (!Files.exists(directories.getFirst())) {
             FileTrees.make(directories.getFirst(), "rwx------");
         }
@@ -144,17 +144,17 @@ public final class Inventory {
         return directories.getFirst().resolve(id + Label.SUFFIX);
     }
 
-    /// Deletes the label of a disk that is gone.
+    /// Deletes the label of a deleted disk.
     public void deleteLabel(SandboxId id) {
         FileOperation.RECORD.run(() -> Label.delete(label(id.value(), places.disks())));
     }
 
-    /// Deletes the label of a snapshot that is gone.
+    /// Deletes the label of a deleted snapshot.
     public void deleteLabel(SnapshotId id) {
         FileOperation.RECORD.run(() -> Label.delete(label(id.value(), places.snapshots())));
     }
 
-    /// Moves the disk of a machine that does not run to `orphans/`.
+    /// Moves the disk of a stopped machine to `orphans/`.
     public void setAside(SandboxId id, Instant now) {
         FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.disks()), now));
     }

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 
-/// File beside a disk or a snapshot with the id of its store and, in `fields`, its owner. A server whose store has lost
-/// the row can still tell from the label whose files these are. It holds no secrets. Immutable.
+/// File beside a disk or a snapshot with the id of its store and, in `fields`, its owner. With the label, a server
+/// whose store has lost the row can identify the owner. It contains no secrets. Immutable.
 public record Label(StoreId store, Map<String, String> fields) {
     static final String SUFFIX = ".label";
 
@@ -43,7 +43,7 @@ public record Label(StoreId store, Map<String, String> fields) {
         return store.map(id -> new Label(id, fields));
     }
 
-    /// Replaces the file in one step. Does not wait for the disk: the store is what survives a power failure.
+    /// Replaces the file atomically. Does not flush it to disk: only the store must survive a power failure.
     void write(Path file) throws IOException {
         var properties = new Properties();
         properties.setProperty(STORE, store.value());

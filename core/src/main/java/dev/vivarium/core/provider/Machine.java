@@ -10,29 +10,29 @@ import java.time.Duration;
 public interface Machine {
     SandboxId id();
 
-    /// Waits for the next connection of the guest: the first one after the start, then one after each loss of the
-    /// stream. The caller owns the stream. Throws when the machine has died or `patience` runs out.
-    GuestStream connect(Duration patience);
+    /// Waits for the next connection of the guest: the first one after the start, then one after each disconnect.
+    /// The caller owns the stream. Throws if the machine has died, or on timeout.
+    GuestStream connect(Duration timeout);
 
-    /// Freezes every process. A frozen guest does not answer. Idempotent. Only machines of a provider with
+    /// Freezes every process. A frozen guest does not reply. Idempotent. Only machines of a provider with
     /// [Capabilities#pauses] implement it; the others fail with `Unsupported`.
     default void pause() {
         throw new SandboxException(
                 new Failure.Unsupported("pause", "the provider of sandbox " + id() + " cannot freeze"));
     }
 
-    /// Thaws every process. Idempotent.
+    /// Resumes every process. Idempotent.
     default void resume() {}
 
     /// Changes the limits that can change in a running machine: memory, processor time and processes. The size of
     /// the disk does not change.
     void limit(Limits limits);
 
-    /// Sets how long the orphan watcher lets the machine run without a server. `Guest.setup` sets the same time in
-    /// the guest.
+    /// Sets the time that the machine may run without a server, for the orphan watcher. `Guest.setup` sets the same
+    /// time in the guest.
     void orphanGrace(Duration grace);
 
-    /// Current resource use, as measured by the kernel.
+    /// Current resource usage, measured by the kernel.
     Usage usage();
 
     /// Reports whether the init process runs.
@@ -41,7 +41,6 @@ public interface Machine {
     /// Path of the workspace inside the machine.
     String workspace();
 
-    /// Resource use of a machine. `oomKills` counts the processes that the kernel has killed for lack of memory
-    /// since the start.
+    /// Resource usage of a machine. `oomKills` counts the OOM kills since the start.
     record Usage(long memoryBytes, Duration cpu, int processes, long oomKills) {}
 }

@@ -5,17 +5,17 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 
-/// What a provider needs to start a machine. The secret lets the host know the guest again; it never reaches a command.
+/// Specification of a machine to start. The host authenticates the guest by the secret, which no command can read.
 /// Immutable.
 ///
 /// @param store the store that has its row
 public record MachineSpec(SandboxId id, String secret, String image, Limits limits, StoreId store, OrphanGrace grace) {
-    /// The grace of a machine unless its server chooses another.
+    /// Default grace of a machine.
     public static final Duration ORPHAN_GRACE = Duration.ofHours(1);
 
-    /// How long a machine goes on without a server. Immutable.
+    /// Time that a machine continues without a server. Immutable.
     ///
-    /// @param first from its start on
+    /// @param first after its start
     /// @param used  after it was handed out
     public record OrphanGrace(Duration first, Duration used) {}
 
@@ -23,7 +23,7 @@ public record MachineSpec(SandboxId id, String secret, String image, Limits limi
         this(id, secret, image, limits, store, new OrphanGrace(ORPHAN_GRACE, ORPHAN_GRACE));
     }
 
-    /// A grace as the guest and the watcher take it: whole seconds, at least one.
+    /// Grace for the guest and the watcher: whole seconds, at least one.
     public static long seconds(Duration grace) {
         return Math.max(1, grace.plusMillis(999).toSeconds());
     }

@@ -14,24 +14,24 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Process that outlives the server and removes the machines of its home once their grace without a server is over; see
-/// the launcher's `orphans.rs`. Guests end themselves, but a frozen guest cannot, and no guest can remove its cgroups
-/// and its directory. Thread-safe.
+/// Process that outlives the server and removes the machines of its home after their grace without a server; see
+/// `orphans.rs` of the launcher. Guests exit by themselves, but a frozen guest cannot, and no guest can remove its
+/// cgroups and its directory. Thread-safe.
 public final class OrphanWatcher {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanWatcher.class);
     private static final Duration EXIT = Duration.ofSeconds(5);
 
-    /// File in a machine's directory that holds the machine's grace in seconds.
+    /// File in the directory of a machine with its grace in seconds.
     private static final String GRACE = "grace";
 
     private final List<String> command;
     private final Object lock = new Object();
 
-    /// Its standard input stays open for as long as the server lives.
+    /// Its standard input stays open while the server runs.
     @GuardedBy("lock")
     private @Nullable Process process;
 
-    /// Prepares a watcher of the machines in `run`. `groups` are its options that name cgroups.
+    /// Creates a watcher of the machines in `run`. `groups` are its options that name cgroups.
     public OrphanWatcher(Path program, Path home, Path run, List<String> groups) {
         var words = new ArrayList<>(List.of(program.toString(), "orphan-watcher"));
         words.addAll(List.of("--home", home.toString(), "--run", run.toString()));
@@ -40,13 +40,13 @@ public final class OrphanWatcher {
         this.command = List.copyOf(words);
     }
 
-    /// Writes the grace of one machine, which the watcher reads when the server is gone.
+    /// Writes the grace of one machine, which the watcher reads after the exit of the server.
     public static void writeGrace(Path machine, Duration grace) throws IOException {
         Files.writeString(machine.resolve(GRACE), Long.toString(MachineSpec.seconds(grace)));
     }
 
-    /// Starts the process unless it runs. Failing that, guests still end themselves and the next server removes the
-    /// rest.
+    /// Starts the process unless it runs. If the start fails, guests still exit by themselves, and the next server
+    /// removes the rest.
     public void ensure() {
         synchronized (lock) {
             if (process != null && process.isAlive()) {
@@ -63,8 +63,8 @@ public final class OrphanWatcher {
         }
     }
 
-    /// Tells the process that the server is gone. It exits soon if no machine is left, and watches over them
-    /// otherwise.
+    /// Closes the standard input of the process. The process exits soon if no machine is left, and watches the
+    /// machines otherwise.
     public void release() {
         synchronized (lock) {
             if (process != null) {
@@ -74,7 +74,7 @@ public final class OrphanWatcher {
         }
     }
 
-    /// The same for a home without machines. Returns when the process has exited.
+    /// Like [#release] for a home without machines. Returns when the process has exited.
     public void end() {
         synchronized (lock) {
             if (process != null) {

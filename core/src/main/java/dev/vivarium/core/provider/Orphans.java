@@ -10,8 +10,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Disks and snapshots that the store has no rows of. They are kept for some days, so that a store that lost its rows
-/// costs no data. Thread-safe; one caller at a time for each id.
+/// Disks and snapshots without a row in the store. They are kept for some days, so that a store that lost rows causes
+/// no data loss. Thread-safe; one caller at a time for each id.
 ///
 /// ```
 /// orphans/ID.ext4, orphans/ID  the image or the directory; in the annex if it was there
@@ -23,13 +23,13 @@ import java.util.Set;
 record Orphans(Path directory) {
     private static final String SINCE = ".since";
 
-    /// The disk comes last: until it is moved, the next attempt finds it where it was.
+    /// The disk is last: until it is moved, the next attempt finds it in its old directory.
     private static final List<String> SUFFIXES = List.of(Label.SUFFIX, ".ext4", "");
 
-    /// A directory of disks or snapshots, and where its orphans go, in the same file system.
+    /// Directory of disks or snapshots, with the directory for its orphans in the same file system.
     record Shelf(Path files, Path orphans) {}
 
-    /// Moves all files of `id` here.
+    /// Moves all files of `id` to `orphans/`.
     void add(String id, List<Shelf> shelves, Instant now) throws IOException {
         FileTrees.make(directory, "rwx------");
         Files.writeString(since(id), now + "\n");
@@ -38,7 +38,7 @@ record Orphans(Path directory) {
         }
     }
 
-    /// Moves all files of `id` back to where they were.
+    /// Moves all files of `id` back.
     void takeBack(String id, List<Shelf> shelves) throws IOException {
         for (var shelf : shelves) {
             move(id, shelf.orphans(), shelf.files());

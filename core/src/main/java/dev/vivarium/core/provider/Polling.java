@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/// Waiting for the kernel, which tells nobody when a process, a cgroup or a device is gone. Stateless.
+/// Polling of the kernel, which sends no notification when a process, a cgroup or a device is gone. Stateless.
 public final class Polling {
     private static final long SHORTEST_NANOS = 200_000;
     private static final long LONGEST_NANOS = 20_000_000;
 
     private Polling() {}
 
-    /// Looks again and again, ever less often, until `holds` or `longest` is over; reports which it was.
+    /// Polls with increasing intervals until `holds`, for at most `longest`. Returns false on timeout.
     public static boolean until(Duration longest, BooleanSupplier holds) {
         long deadline = System.nanoTime() + longest.toNanos();
         for (long pause = SHORTEST_NANOS; !holds.getAsBoolean(); pause = Math.min(pause * 3 / 2, LONGEST_NANOS)) {

@@ -9,42 +9,42 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// A way to run isolated machines. Implementations must pass `ProviderContract`. Thread-safe.
+/// Provider of isolated machines. Implementations must pass `ProviderContract`. Thread-safe.
 ///
-/// A machine outlives the provider object: after a restart of the server, [#survivors] names what is still there and
-/// [#adopt] takes it over.
+/// A machine outlives the provider object: after a restart of the server, [#survivors] lists the existing machines, and
+/// [#adopt] takes one over.
 public interface Provider extends AutoCloseable {
-    /// A short name for people and metrics, such as `oci/native`.
+    /// Short name for people and metrics, such as `oci/native`.
     String name();
 
-    /// What this provider can do here; probed once.
+    /// Capabilities on this host, probed once.
     Capabilities capabilities();
 
-    /// Fails with `InvalidRequest` when there is no image of that name to start a machine from.
+    /// Fails with `InvalidRequest` if there is no image of that name.
     void requireImage(String name);
 
-    /// Starts a machine and returns when its guest process has been started; the guest then connects (see
-    /// [Machine#connect]). A disk that exists for the id is used again, with its workspace. On failure
-    /// nothing is left but that disk.
+    /// Starts a machine and returns after the start of its guest process; the guest then connects (see
+    /// [Machine#connect]). An existing disk of the id is reused, with its workspace. On failure, only that disk
+    /// remains.
     Machine start(MachineSpec spec);
 
-    /// Takes over a machine that an earlier server started, or nothing when it no longer runs.
-    Optional<Machine> adopt(SandboxId id, Duration patience);
+    /// Takes over a machine that an earlier server started; empty if it no longer runs.
+    Optional<Machine> adopt(SandboxId id, Duration timeout);
 
-    /// Every id of which this provider finds a trace: a machine, a mount, a cgroup, a directory or a disk.
+    /// Every id with a trace at this provider: a machine, a mount, a cgroup, a directory or a disk.
     Set<SandboxId> survivors();
 
-    /// Ends the machine if it runs and removes every trace of it; with [Disk#KEEP] the disk stays for a
-    /// later [#start]. Idempotent.
+    /// Kills the machine if it runs, and removes every trace of it; with [Disk#KEEP], the disk stays for a later
+    /// [#start]. Idempotent.
     void remove(SandboxId id, Disk disk);
 
-    /// How many bytes of the host's file system each disk takes now. Empty if this provider does not limit disks.
+    /// Bytes that each disk occupies in the file system of the host. Empty if this provider does not limit disks.
     default Map<SandboxId, Long> diskUsage() {
         return Map.of();
     }
 
-    /// Saves what is on the disk of `id`, whose machine must stand still: paused, or not running. Returns how many
-    /// bytes its files take. A snapshot outlives the machine and its disk. On failure nothing is left.
+    /// Saves the disk of `id`, whose machine must be paused or stopped. Returns the size of its files in bytes. A
+    /// snapshot outlives the machine and its disk. On failure, nothing remains.
     ///
     /// Snapshots are optional: without them, [Capabilities#snapshots] is `none`, and saving and restoring fail with
     /// `Unsupported`.
@@ -52,14 +52,13 @@ public interface Provider extends AutoCloseable {
         throw noSnapshots();
     }
 
-    /// Gives `id` a disk with what the snapshot holds, in place of the one it has. Its machine must not run; the
-    /// next [#start] finds the disk. Two disks from one snapshot never see each other's writes. On failure the old
-    /// disk is still there.
+    /// Replaces the disk of `id` with a copy of the snapshot. Its machine must not run; the next [#start] uses the
+    /// disk. Two disks from one snapshot are independent. On failure, the old disk remains.
     default void restore(SandboxId id, SnapshotId snapshot) {
         throw noSnapshots();
     }
 
-    /// Throws `Unsupported` if this provider does not keep snapshots.
+    /// Throws `Unsupported` if this provider does not support snapshots.
     default void requireSnapshots() {
         if (!capabilities().keepsSnapshots()) {
             throw noSnapshots();
@@ -71,10 +70,10 @@ public interface Provider extends AutoCloseable {
                 new Failure.Unsupported("a snapshot", "the provider " + name() + " does not keep snapshots"));
     }
 
-    /// Removes a snapshot; disks that were made from it stay. Idempotent.
+    /// Deletes a snapshot; disks that were created from it stay. Idempotent.
     default void deleteSnapshot(SnapshotId snapshot) {}
 
-    /// Every snapshot that is kept here, and what is left of one that was never finished.
+    /// Every snapshot, including the files of incomplete snapshots.
     default Set<SnapshotId> snapshots() {
         return Set.of();
     }
@@ -82,13 +81,13 @@ public interface Provider extends AutoCloseable {
     /// Records beside machines, disks and snapshots.
     Inventory inventory();
 
-    /// What becomes of a machine's disk.
+    /// Treatment of the disk of a removed machine.
     enum Disk {
         KEEP,
         ERASE
     }
 
-    /// Releases what the provider itself holds. Machines go on.
+    /// Releases the resources of the provider. Machines continue.
     @Override
     void close();
 }

@@ -17,11 +17,11 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Copies a [GuestStream.Bytes] to and from one end of a socket pair. Thread-safe.
+/// Bridge between a [GuestStream.Bytes] and one end of a socket pair. Thread-safe.
 ///
-/// The threads are platform threads: a busy stream then never occupies a carrier of virtual threads. Bytes that the
-/// guest sent before it closed its side still reach the other end, because the input thread only shuts down the output
-/// of the pair. The output thread closes everything when the other end is closed or `out` fails.
+/// Its threads are platform threads, so that a busy stream never occupies a carrier of virtual threads. The input
+/// thread only shuts down the output of the pair, so bytes that the guest sent before it closed its side still reach
+/// the other end. The output thread closes everything when the other end is closed or `out` fails.
 final class StreamBridge {
     private static final Logger log = LoggerFactory.getLogger(StreamBridge.class);
 
@@ -48,7 +48,7 @@ final class StreamBridge {
         try (var undo = new Undo()) {
             undo.add(stream.in());
             undo.add(stream.out());
-            // Only this user can enter a temporary directory, so nobody else can connect.
+            // Only this user can enter the temporary directory, so no other user can connect.
             Path directory = Files.createTempDirectory("viv-stream-");
             Path file = directory.resolve("s");
             try (var listener = listeners.open()) {

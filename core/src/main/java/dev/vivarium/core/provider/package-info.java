@@ -1,5 +1,5 @@
-/// Isolation providers: what starts, freezes and ends a machine, and gives one byte stream to its guest. Nothing else
-/// of a sandbox is known here.
+/// Isolation providers: they start, freeze and remove machines, and connect each guest by one byte stream. They know
+/// nothing else about sandboxes.
 @NullMarked
 package dev.vivarium.core.provider;
 

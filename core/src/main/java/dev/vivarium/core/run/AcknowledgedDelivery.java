@@ -24,8 +24,8 @@ final class AcknowledgedDelivery implements Delivery {
     }
 
     @Override
-    public List<Message> next(Duration patience) throws InterruptedException {
-        return inbox.await(sandbox, patience, this::look);
+    public List<Message> next(Duration timeout) throws InterruptedException {
+        return inbox.await(sandbox, timeout, this::look);
     }
 
     private List<Message> look() {

@@ -84,7 +84,7 @@ public final class Agents {
     /// Resumes a sandbox and its agent.
     public void resume(Sandbox sandbox, PauseReason why) {
         sandbox.resume(why);
-        runs.letGo(sandbox.id());
+        runs.resumeAgent(sandbox.id());
     }
 
     /// Ends a sandbox that was created for a run that cannot start.

@@ -16,8 +16,8 @@ final class AutoAckDelivery implements Delivery {
     }
 
     @Override
-    public List<Message> next(Duration patience) throws InterruptedException {
-        return inbox.take(sandbox, patience);
+    public List<Message> next(Duration timeout) throws InterruptedException {
+        return inbox.take(sandbox, timeout);
     }
 
     /// Puts back the unsent messages first, so that a failure of the log does not lose them.

@@ -4,7 +4,9 @@ import dev.vivarium.model.TextEnum;
 import java.util.List;
 import java.util.Locale;
 
-/// State that the server wants a worker to have. The responses to heartbeats repeat it until the worker has it.
+/// State that the server requests from a worker. Immutable.
+///
+/// The responses to heartbeats repeat the state until the worker has reached it.
 public enum DesiredState implements TextEnum {
     RUN,
     PAUSE,

@@ -91,7 +91,7 @@ public final class Inbox implements SandboxListener {
             MessageRows.insert(sql, sandbox, message);
             return MessageRows.waiting(sql, sandbox);
         });
-        messageSignal(sandbox).ring();
+        messageSignal(sandbox).signal();
         return new Posted(appended, new Queued(message, waiting));
     }
 
@@ -111,20 +111,19 @@ public final class Inbox implements SandboxListener {
         return new AutoAckDelivery(this, sandbox);
     }
 
-    /// Takes waiting messages, interrupts first. Waits at most `patience` for the first. A caller that cannot
+    /// Takes waiting messages, interrupts first. Waits at most `timeout` for the first. A caller that cannot
     /// deliver them calls [#putBack].
-    public List<Message> take(SandboxId sandbox, Duration patience) throws InterruptedException {
-        return await(sandbox, patience, () -> takeNow(sandbox));
+    public List<Message> take(SandboxId sandbox, Duration timeout) throws InterruptedException {
+        return await(sandbox, timeout, () -> takeNow(sandbox));
     }
 
-    List<Message> await(SandboxId sandbox, Duration patience, Supplier<List<Message>> look)
-            throws InterruptedException {
-        long deadline = System.nanoTime() + patience.toNanos();
+    List<Message> await(SandboxId sandbox, Duration timeout, Supplier<List<Message>> look) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
         MessageSignal messageSignal = messageSignal(sandbox);
         while (true) {
-            long heard = messageSignal.heard();
+            long seen = messageSignal.count();
             List<Message> messages = look.get();
-            if (!messages.isEmpty() || !messageSignal.await(heard, deadline)) {
+            if (!messages.isEmpty() || !messageSignal.await(seen, deadline)) {
                 return messages;
             }
         }
@@ -154,14 +153,14 @@ public final class Inbox implements SandboxListener {
 
     /// Marks messages as delivered. Ignores ids of messages that do not wait.
     public void acknowledge(SandboxId sandbox, Collection<String> ids) {
-        List<Message> heard = db.write(sql -> {
+        List<Message> acknowledged = db.write(sql -> {
             var waiting = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
                     .filter(message -> ids.contains(message.id()))
                     .toList();
             MessageRows.taken(sql, waiting, now());
             return waiting;
         });
-        delivered(sandbox, heard);
+        delivered(sandbox, acknowledged);
     }
 
     /// Puts messages back in their old order.
@@ -170,7 +169,7 @@ public final class Inbox implements SandboxListener {
             MessageRows.putBack(sql, messages);
             return messages.size();
         });
-        messageSignal(sandbox).ring();
+        messageSignal(sandbox).signal();
     }
 
     /// Marks messages as delivered. The events come first: after a crash in between, the message is delivered
@@ -179,14 +178,14 @@ public final class Inbox implements SandboxListener {
         if (messages.isEmpty()) {
             return;
         }
-        log.append(sandbox, messages.stream().map(this::heard).toList());
+        log.append(sandbox, messages.stream().map(this::deliveredEvent).toList());
         db.write(sql -> {
             MessageRows.delivered(sql, messages, now());
             return messages.size();
         });
     }
 
-    private NewEvent heard(Message message) {
+    private NewEvent deliveredEvent(Message message) {
         long latency = Duration.between(message.at(), now()).toMillis();
         usualLatency = (usualLatency * 7 + latency) / 8;
         var body = new MessageEvent.Delivered(message.id(), message.kind(), Duration.ofMillis(latency));
@@ -206,7 +205,7 @@ public final class Inbox implements SandboxListener {
     public void ended(SandboxInfo sandbox) {
         MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
-            messageSignal.ring();
+            messageSignal.signal();
         }
     }
 

@@ -8,36 +8,36 @@ import java.util.concurrent.locks.ReentrantLock;
 /// that it read before the check. Thread-safe.
 final class MessageSignal {
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition rung = lock.newCondition();
-    private long rings;
+    private final Condition counted = lock.newCondition();
+    private long count;
 
-    long heard() {
+    long count() {
         lock.lock();
         try {
-            return rings;
+            return count;
         } finally {
             lock.unlock();
         }
     }
 
-    void ring() {
+    void signal() {
         lock.lock();
         try {
-            rings++;
-            rung.signalAll();
+            count++;
+            counted.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    /// Waits until the count exceeds `heard`, or until `deadline` of `System.nanoTime`. Reports whether it does.
-    boolean await(long heard, long deadline) throws InterruptedException {
+    /// Waits until the count exceeds `seen`, or until `deadline` of `System.nanoTime`. Reports whether it does.
+    boolean await(long seen, long deadline) throws InterruptedException {
         lock.lock();
         try {
-            while (rings == heard) {
+            while (count == seen) {
                 long left = deadline - System.nanoTime();
-                if (left <= 0 || !rung.await(left, TimeUnit.NANOSECONDS)) {
-                    return rings != heard;
+                if (left <= 0 || !counted.await(left, TimeUnit.NANOSECONDS)) {
+                    return count != seen;
                 }
             }
             return true;

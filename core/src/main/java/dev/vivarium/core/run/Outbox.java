@@ -35,49 +35,49 @@ public final class Outbox {
         this.db = db;
         this.log = log;
         this.clock = clock;
-        sendLeft();
+        sendPending();
     }
 
     /// Stored event. It has an id, so that the log contains it once however often it is appended.
-    record Letter(SandboxId sandbox, NewEvent event) {
+    record PendingEvent(SandboxId sandbox, NewEvent event) {
         String id() {
             return event.id().orElseThrow();
         }
     }
 
     /// Stores an event in the transaction of the change.
-    Letter put(Sql sql, SandboxId sandbox, NewEvent event) throws SQLException {
-        var letter = new Letter(sandbox, event);
+    PendingEvent put(Sql sql, SandboxId sandbox, NewEvent event) throws SQLException {
+        var pending = new PendingEvent(sandbox, event);
         sql.update(
                 "insert into sandbox_outbox (sandbox_id, event_id, event_type, event_data, source, created_at)"
                         + " values (?, ?, ?, ?, ?, ?) on conflict do nothing",
                 sandbox.value(),
-                letter.id(),
+                pending.id(),
                 event.type(),
                 event.data(log.codec()),
                 event.source(),
                 // Unique, because events are appended in this order.
                 newest.updateAndGet(last -> Math.max(last + 1, clock.millis())));
-        return letter;
+        return pending;
     }
 
     /// Appends an event after the commit, and returns when it is durable. If the log fails, the event stays in the
-    /// outbox until [#sendLeft].
-    void send(Letter letter) {
+    /// outbox until [#sendPending].
+    void send(PendingEvent pending) {
         try {
-            deliver(letter);
+            deliver(pending);
         } catch (SandboxException e) {
             LOG.warn(
                     "The event {} of {} is appended later: {}",
-                    letter.event().type(),
-                    letter.sandbox(),
+                    pending.event().type(),
+                    pending.sandbox(),
                     e.getMessage());
             isLeft.set(true);
         }
     }
 
     /// Appends the events whose append failed.
-    void sendLeft() {
+    void sendPending() {
         if (!isLeft.getAndSet(false)) {
             return;
         }
@@ -90,16 +90,16 @@ public final class Outbox {
         }
     }
 
-    private void deliver(Letter letter) {
-        log.append(letter.sandbox(), letter.event());
+    private void deliver(PendingEvent pending) {
+        log.append(pending.sandbox(), pending.event());
         db.write(sql -> sql.update(
                 "delete from sandbox_outbox where sandbox_id = ? and event_id = ?",
-                letter.sandbox().value(),
-                letter.id()));
+                pending.sandbox().value(),
+                pending.id()));
     }
 
-    private static Letter read(ResultSet row) throws SQLException {
-        return new Letter(
+    private static PendingEvent read(ResultSet row) throws SQLException {
+        return new PendingEvent(
                 new SandboxId(row.getString("sandbox_id")),
                 new NewEvent(
                         Optional.of(row.getString("event_id")),

@@ -103,7 +103,7 @@ public final class Reviews implements SandboxListener {
         long end = System.nanoTime() + longest.toNanos();
         MessageSignal messageSignal = bells.computeIfAbsent(sandbox, any -> new MessageSignal());
         while (true) {
-            long heard = messageSignal.heard();
+            long seen = messageSignal.count();
             Review review = require(sandbox, id);
             long deadline = System.nanoTime()
                     + Duration.between(now(), review.deadline()).plusMillis(1).toNanos();
@@ -112,7 +112,7 @@ public final class Reviews implements SandboxListener {
             if (isOver) {
                 return review;
             }
-            boolean _ = messageSignal.await(heard, until);
+            boolean _ = messageSignal.await(seen, until);
         }
     }
 
@@ -138,19 +138,19 @@ public final class Reviews implements SandboxListener {
     /// not pending.
     public Review answer(Review review, Review.Answer answer) {
         Review.Status status = status(review, answer.decision());
-        Optional<Outbox.Letter> letter = db.write(sql -> {
+        Optional<Outbox.PendingEvent> pending = db.write(sql -> {
             boolean isFirst = ReviewRows.answer(sql, review.id(), status, answer);
             RunRows.settle(sql, review.sandbox());
             return isFirst
                     ? Optional.of(outbox.put(sql, review.sandbox(), answered(review, answer)))
                     : Optional.empty();
         });
-        letter.ifPresent(told -> {
-            ring(review.sandbox());
-            outbox.send(told);
+        pending.ifPresent(stored -> {
+            signal(review.sandbox());
+            outbox.send(stored);
         });
         Review now = require(review.sandbox(), review.id().value());
-        if (letter.isEmpty()) {
+        if (pending.isEmpty()) {
             throw new SandboxException(new RunFailure.ReviewAnswered(review.id(), now.status()));
         }
         return now;
@@ -185,22 +185,22 @@ public final class Reviews implements SandboxListener {
                     Optional.of(NewEvent.OUR_IDS + review.id() + ".expired"),
                     new ReviewEvent.Expired(review.id(), review.deadline()),
                     NewEvent.OURS);
-            Optional<Outbox.Letter> letter = db.write(sql -> {
+            Optional<Outbox.PendingEvent> pending = db.write(sql -> {
                 boolean isFirst = ReviewRows.expire(sql, review.id());
                 RunRows.settle(sql, review.sandbox());
                 return isFirst ? Optional.of(outbox.put(sql, review.sandbox(), event)) : Optional.empty();
             });
-            letter.ifPresent(told -> {
-                ring(review.sandbox());
-                outbox.send(told);
+            pending.ifPresent(stored -> {
+                signal(review.sandbox());
+                outbox.send(stored);
             });
         }
     }
 
-    private void ring(SandboxId sandbox) {
+    private void signal(SandboxId sandbox) {
         MessageSignal messageSignal = bells.get(sandbox);
         if (messageSignal != null) {
-            messageSignal.ring();
+            messageSignal.signal();
         }
     }
 
@@ -208,7 +208,7 @@ public final class Reviews implements SandboxListener {
     public void ended(SandboxInfo sandbox) {
         MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
-            messageSignal.ring();
+            messageSignal.signal();
         }
     }
 

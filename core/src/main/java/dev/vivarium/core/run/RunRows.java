@@ -221,16 +221,16 @@ final class RunRows {
                 DesiredState.ABORT.text());
     }
 
-    static Wished wished(Sql sql, RunId id) throws SQLException {
+    static Desired desired(Sql sql, RunId id) throws SQLException {
         return sql.first(
                         "select wish, wish_reason from sandbox_runs where run_id = ?",
-                        row -> new Wished(DesiredState.of(row.getString(1)), Optional.ofNullable(row.getString(2))),
+                        row -> new Desired(DesiredState.of(row.getString(1)), Optional.ofNullable(row.getString(2))),
                         id.value())
-                .orElse(new Wished(DesiredState.RUN, Optional.empty()));
+                .orElse(new Desired(DesiredState.RUN, Optional.empty()));
     }
 
     /// Desired state of a run, and its reason.
-    record Wished(DesiredState desiredState, Optional<String> reason) {}
+    record Desired(DesiredState desiredState, Optional<String> reason) {}
 
     private static Run read(ResultSet row) throws SQLException {
         return new Run(

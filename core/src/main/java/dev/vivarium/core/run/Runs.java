@@ -65,7 +65,7 @@ public final class Runs {
         return find(sandbox).filter(Run::isActive).orElseThrow(() -> noRun(sandbox));
     }
 
-    /// Returns the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no active run. so
+    /// Returns the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no active run, so
     /// that a late worker does not act for the next run.
     public Run requireActive(SandboxId sandbox, TaskId task) {
         return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
@@ -154,7 +154,7 @@ public final class Runs {
     }
 
     /// Stores the name of the worker process before the process starts. If the server crashes in between, the next
-    /// server looks for a process of this name.
+    /// server searches for a process of this name.
     Run named(Run run, String process) {
         return db.write(sql -> {
             RunRows.process(sql, run.id(), process);
@@ -165,18 +165,18 @@ public final class Runs {
     /// Stores that the worker runs. Appends no event if the run is over.
     Run started(Run run) {
         var started = new RunEvent.Started(run.id(), run.task(), run.program().runtime());
-        Optional<Outbox.Letter> letter = db.write(sql -> {
+        Optional<Outbox.PendingEvent> pending = db.write(sql -> {
             boolean isAlive = RunRows.started(sql, run.id());
             RunRows.settle(sql, run.sandbox());
             return isAlive ? Optional.of(outbox.put(sql, run.sandbox(), event(run, started))) : Optional.empty();
         });
-        letter.ifPresent(outbox::send);
+        pending.ifPresent(outbox::send);
         return find(run.sandbox()).orElse(run);
     }
 
     /// Appends the events that could not be appended when they happened.
-    void tellLeft() {
-        outbox.sendLeft();
+    void sendPending() {
+        outbox.sendPending();
     }
 
     void end(Run run, Run.Status status, Optional<String> reason) {
@@ -213,7 +213,7 @@ public final class Runs {
         });
     }
 
-    private Optional<Outbox.Letter> ended(Sql sql, Run run, RunRows.End end) throws SQLException {
+    private Optional<Outbox.PendingEvent> ended(Sql sql, Run run, RunRows.End end) throws SQLException {
         if (!RunRows.end(sql, run.id(), end, now())) {
             return Optional.empty();
         }
@@ -307,7 +307,7 @@ public final class Runs {
         return db.write(sql -> {
             Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
             RunRows.heartbeat(sql, run.id(), new Run.Heartbeat(now(), metrics));
-            return RunRows.wished(sql, run.id()).desiredState();
+            return RunRows.desired(sql, run.id()).desiredState();
         });
     }
 
@@ -317,9 +317,9 @@ public final class Runs {
     }
 
     /// Resumes an agent that is held.
-    void letGo(SandboxId sandbox) {
+    void resumeAgent(SandboxId sandbox) {
         find(sandbox)
-                .filter(run -> run.isActive() && wished(run).desiredState() == DesiredState.PAUSE)
+                .filter(run -> run.isActive() && desired(run).desiredState() == DesiredState.PAUSE)
                 .ifPresent(run -> desiredState(run, DesiredState.RUN, Optional.empty()));
     }
 
@@ -332,8 +332,8 @@ public final class Runs {
         });
     }
 
-    RunRows.Wished wished(Run run) {
-        return db.read(sql -> RunRows.wished(sql, run.id()));
+    RunRows.Desired desired(Run run) {
+        return db.read(sql -> RunRows.desired(sql, run.id()));
     }
 
     Optional<RunOutcome> verdict(Run run) {

@@ -42,7 +42,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     private static final Duration REVIEWS_EVERY = Duration.ofSeconds(5);
     private static final Duration TRANSCRIPTS_EVERY = Duration.ofSeconds(10);
     private static final Duration PRUNE_EVERY = Duration.ofMinutes(10);
-    private static final Duration TRANSCRIPT_PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TRANSCRIPT_TIMEOUT = Duration.ofSeconds(10);
 
     /// Time from the signal to the kill, in which a worker can report its result.
     private static final Duration GRACE = Duration.ofSeconds(15);
@@ -98,7 +98,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
             return;
         }
         active.put(run.id(), run);
-        if (runs.wished(run).desiredState() == DesiredState.ABORT) {
+        if (runs.desired(run).desiredState() == DesiredState.ABORT) {
             kills.put(run.id(), clock.instant().plus(GRACE));
         }
     }
@@ -134,7 +134,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
 
     private void beat() {
         active.values().forEach(this::look);
-        followers.execute(this::tellLeft);
+        followers.execute(this::sendPending);
     }
 
     private void saveTranscripts() {
@@ -155,9 +155,9 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         }
     }
 
-    private void tellLeft() {
+    private void sendPending() {
         try {
-            runs.tellLeft();
+            runs.sendPending();
         } catch (SandboxException e) {
             LOG.warn("Events of runs are appended later: {}", e.getMessage());
         }
@@ -223,7 +223,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         try {
             boolean hasOne = runs.find(run.sandbox()).flatMap(Run::session).isPresent();
             if (hasOne) {
-                find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE));
+                find(run.sandbox()).ifPresent(sandbox -> transcripts.save(sandbox, run, TRANSCRIPT_TIMEOUT));
             }
         } catch (SandboxException e) {
             LOG.warn("The transcript of {} is saved later: {}", run.sandbox(), e.getMessage());
@@ -237,7 +237,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
             boolean isHere =
                     run.sandbox().equals(sandbox.id()) && sandbox.info().status() == Status.RUNNING;
             if (isHere && runs.find(run.sandbox()).flatMap(Run::session).isPresent()) {
-                transcripts.save(sandbox, run, TRANSCRIPT_PATIENCE);
+                transcripts.save(sandbox, run, TRANSCRIPT_TIMEOUT);
             }
         }
     }
@@ -253,7 +253,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
             runs.end(run, Run.Status.COMPLETED, Optional.empty());
             forget(run);
         } else {
-            Optional<String> stopped = runs.wished(run).reason();
+            Optional<String> stopped = runs.desired(run).reason();
             String reason = stopped.map(code -> sentence(code, run)).orElseGet(() -> why(verdict, exit, words));
             runs.end(run, Run.Status.FAILED, Optional.of(reason), stopped);
             forget(run);

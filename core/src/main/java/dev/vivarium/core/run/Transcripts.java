@@ -48,7 +48,7 @@ public final class Transcripts {
     private final Path root;
     private final Kept kept;
     private final InstantSource clock;
-    private final Map<SandboxId, Semaphore> turns = new ConcurrentHashMap<>();
+    private final Map<SandboxId, Semaphore> mutexes = new ConcurrentHashMap<>();
 
     /// Retention: time since the last change, and bytes of all conversations.
     public record Kept(Duration age, long bytes) {}
@@ -60,23 +60,23 @@ public final class Transcripts {
         this.clock = clock;
     }
 
-    /// Copies the changed files. Waits at most `patience`, because a sandbox can delay the copy.
-    void save(Sandbox sandbox, Run run, Duration patience) {
-        var worker = Thread.ofVirtual().name("transcript-" + run.id()).start(() -> saveInTurn(sandbox, run));
+    /// Copies the changed files. Waits at most `timeout`, because a sandbox can delay the copy.
+    void save(Sandbox sandbox, Run run, Duration timeout) {
+        var worker = Thread.ofVirtual().name("transcript-" + run.id()).start(() -> saveExclusively(sandbox, run));
         try {
-            if (!worker.join(patience)) {
+            if (!worker.join(timeout)) {
                 worker.interrupt();
-                LOG.warn("the transcript of {} took longer than {} s", run.sandbox(), patience.toSeconds());
+                LOG.warn("the transcript of {} took longer than {} s", run.sandbox(), timeout.toSeconds());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void saveInTurn(Sandbox sandbox, Run run) {
-        Semaphore turn = turns.computeIfAbsent(run.sandbox(), any -> new Semaphore(1));
+    private void saveExclusively(Sandbox sandbox, Run run) {
+        Semaphore mutex = mutexes.computeIfAbsent(run.sandbox(), any -> new Semaphore(1));
         try {
-            if (!turn.tryAcquire(10, TimeUnit.SECONDS)) {
+            if (!mutex.tryAcquire(10, TimeUnit.SECONDS)) {
                 return;
             }
             try {
@@ -85,7 +85,7 @@ public final class Transcripts {
                         directory(run),
                         new FileMirror(root.resolve(run.sandbox().value())));
             } finally {
-                turn.release();
+                mutex.release();
             }
         } catch (SandboxException | IOException e) {
             // The next call copies the rest.
@@ -146,7 +146,7 @@ public final class Transcripts {
         }
     }
 
-    /// Copies as many bytes as the listing says. A conversation only grows at its end.
+    /// Copies as many bytes as the listing states. A conversation only grows at its end.
     private static void copy(Workspace files, String path, Copy copy, FileMirror fileMirror) throws IOException {
         Path fresh = fileMirror.unfinished(copy.path());
         try (Download download = files.read(path, 0, copy.size());
@@ -158,7 +158,7 @@ public final class Transcripts {
 
     /// The sandbox has ended. Its copies stay.
     void forget(SandboxId sandbox) {
-        turns.remove(sandbox);
+        mutexes.remove(sandbox);
     }
 
     /// Reports whether the copy of a sandbox is complete.
@@ -211,7 +211,7 @@ public final class Transcripts {
                 room -= fileMirror.bytes();
                 boolean isDue = room < 0 || found.grown().isBefore(limit);
                 if (isDue && !isAtWork.test(found.sandbox())) {
-                    deleteInTurn(found.sandbox(), fileMirror);
+                    deleteExclusively(found.sandbox(), fileMirror);
                 }
             } catch (IOException e) {
                 LOG.warn("the transcript of {} stays a while: {}", found.sandbox(), e.getMessage());
@@ -220,14 +220,14 @@ public final class Transcripts {
     }
 
     /// Waits for a copy that is under way, because its index would name deleted files.
-    private void deleteInTurn(SandboxId sandbox, FileMirror fileMirror) throws IOException {
-        Semaphore turn = turns.computeIfAbsent(sandbox, any -> new Semaphore(1));
-        if (turn.tryAcquire()) {
+    private void deleteExclusively(SandboxId sandbox, FileMirror fileMirror) throws IOException {
+        Semaphore mutex = mutexes.computeIfAbsent(sandbox, any -> new Semaphore(1));
+        if (mutex.tryAcquire()) {
             try {
                 fileMirror.delete();
             } finally {
-                turn.release();
-                turns.remove(sandbox, turn);
+                mutex.release();
+                mutexes.remove(sandbox, mutex);
             }
         }
     }

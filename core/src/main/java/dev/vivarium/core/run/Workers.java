@@ -101,7 +101,7 @@ public final class Workers {
 
     /// Only the worker gets the tokens. The environment of the sandbox, which every command gets, has none.
     private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more) {
-        String server = sandbox.openDoor().toString();
+        String server = sandbox.openControlPort().toString();
         String workspace = sandbox.workspace();
         var env = new HashMap<>(more);
         env.put("BACKEND_URL", server);

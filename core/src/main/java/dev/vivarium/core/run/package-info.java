@@ -1,4 +1,4 @@
-/// Agent runs: what is said to an agent, what it does, what it costs, and how it ends.
+/// Agent runs: their messages, events, cost and end.
 @NullMarked
 package dev.vivarium.core.run;
 

@@ -28,8 +28,9 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Gives a store the disks and snapshots of a home that it has no rows of. The next [Sandboxes#open] starts each
-/// sandbox again on its disk. What has no readable label goes to `orphans/`. Confined to one thread.
+/// Adoption of disks and snapshots of a home for which the store has no rows. The next [Sandboxes#open] starts each
+/// sandbox again on its disk. Disks and snapshots without a readable label are moved to `orphans/`. Confined to one
+/// thread.
 public final class Adoption {
     private static final Logger LOG = LoggerFactory.getLogger(Adoption.class);
 
@@ -44,7 +45,7 @@ public final class Adoption {
     /// Threads that have a sandbox.
     private final Set<ThreadId> taken = new HashSet<>();
 
-    /// @param lifetime how long an adopted sandbox lives
+    /// @param lifetime lifetime of an adopted sandbox
     public Adoption(Provider provider, Db db, InstantSource clock, Duration lifetime) {
         this.provider = provider;
         this.inventory = provider.inventory();
@@ -55,7 +56,7 @@ public final class Adoption {
         this.lifetime = lifetime;
     }
 
-    /// No server may use the home. Can be repeated if it fails.
+    /// Adopts everything in the home. No server may use the home. Can be repeated after a failure.
     public void run() {
         rows.alive().forEach(row -> row.owner().ifPresent(owner -> taken.add(owner.thread())));
         for (SandboxId id : provider.survivors()) {
@@ -71,7 +72,7 @@ public final class Adoption {
         }
     }
 
-    /// A row without an owner says nothing of a disk that was handed out: the row is older than the disk.
+    /// A row without an owner is older than the disk, so it does not describe a disk that was handed out.
     private boolean isUnknown(SandboxId id) {
         Optional<SandboxRow> row = rows.find(id);
         return row.isEmpty()
@@ -97,7 +98,7 @@ public final class Adoption {
         }
     }
 
-    /// Those whose thread has no sandbox come back.
+    /// Adopts the orphans whose thread has no sandbox.
     private void adoptOrphans() {
         for (Map.Entry<SandboxId, Optional<Label>> orphan :
                 inventory.orphanDisks().entrySet()) {
@@ -114,7 +115,7 @@ public final class Adoption {
         });
     }
 
-    /// Why a disk cannot be adopted, if so.
+    /// Reason why a disk cannot be adopted, if any.
     private Optional<String> obstacle(Optional<Label> label) {
         Optional<LabelFields.Described> described = label.flatMap(LabelFields::sandbox);
         if (described.isEmpty()) {
@@ -146,8 +147,8 @@ public final class Adoption {
         LOG.info("adopted sandbox {} of user {} and thread {}", id, owner.user(), owner.thread());
     }
 
-    /// As a sandbox that ran when the host was restarted. Its environment and the hosts that it may reach were in
-    /// the lost row alone.
+    /// Row of a sandbox that ran before a restart of the host. Its environment and its egress rules were only in
+    /// the lost row.
     private SandboxRow row(SandboxId id, LabelFields.Described described) {
         Instant now = timeSource.now();
         return new SandboxRow(

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /// Thread-safe.
 final class BackgroundTasks implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundTasks.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -31,7 +31,7 @@ final class BackgroundTasks implements AutoCloseable {
                 } catch (RuntimeException e) {
                     LOG.warn("{} failed: {}", name, e.getMessage(), e);
                 } catch (Error e) {
-                    // The executor would drop it.
+                    // The executor discards the error.
                     VitalThread.report(e);
                 }
             });
@@ -54,12 +54,12 @@ final class BackgroundTasks implements AutoCloseable {
         }
     }
 
-    /// Waits for the running work, and interrupts it after a timeout.
+    /// Waits for the running tasks, and interrupts them after a timeout.
     @Override
     public void close() {
         workers.shutdown();
         try {
-            if (!workers.awaitTermination(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!workers.awaitTermination(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 workers.shutdownNow();
             }
         } catch (InterruptedException e) {

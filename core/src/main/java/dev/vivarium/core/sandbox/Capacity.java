@@ -3,8 +3,8 @@ package dev.vivarium.core.sandbox;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.sandbox.SandboxesConfig.Room;
 
-/// The count of sandboxes there may be, and the sum of their disk limits. Sandboxes of threads come first; the pool has
-/// what they leave. Thread-safe.
+/// Limits on the number of sandboxes and on the sum of their disk limits. Sandboxes of threads have priority; the pool
+/// uses the rest. Thread-safe.
 final class Capacity {
     private final int limit;
     private final int poolTarget;
@@ -29,18 +29,18 @@ final class Capacity {
         this.space = space;
     }
 
-    /// What taking a place means for the pool.
+    /// Result of a request for a place.
     enum Entry {
         FULL,
-        /// The disks there are may take all the disk space that the overcommit factor allows.
+        /// The sum of the disk limits exceeds the overcommit limit.
         OVERCOMMITTED,
         /// There is room.
         ENTERED,
-        /// There is room if the pool gives up a machine.
-        ENTERED_BY_SACRIFICE
+        /// There is room if the pool removes a machine.
+        ENTERED_BY_EVICTION
     }
 
-    /// Takes a place for a thread's sandbox with a disk of this size.
+    /// Takes a place for the sandbox of a thread, with a disk of this size.
     Entry enter(long diskBytes) {
         synchronized (lock) {
             if (active >= limit) {
@@ -51,11 +51,11 @@ final class Capacity {
             }
             active++;
             activeDiskBytes += diskBytes;
-            return active + warm > limit ? Entry.ENTERED_BY_SACRIFICE : Entry.ENTERED;
+            return active + warm > limit ? Entry.ENTERED_BY_EVICTION : Entry.ENTERED;
         }
     }
 
-    /// Takes a place for a sandbox that exists already, whatever the limit says now.
+    /// Takes a place for an existing sandbox, also beyond the limit.
     void adopt(long diskBytes) {
         synchronized (lock) {
             active++;
@@ -70,7 +70,7 @@ final class Capacity {
         }
     }
 
-    /// The sum of all disk limits, the pool's included.
+    /// Sum of all disk limits, including the pool.
     long promisedDiskBytes() {
         synchronized (lock) {
             return promisedLocked();
@@ -82,7 +82,7 @@ final class Capacity {
         return activeDiskBytes + warm * poolDiskBytes;
     }
 
-    /// Takes a place for a machine of the pool, if the pool wants one and there is room.
+    /// Takes a place for a machine of the pool, if the pool is not full and there is room.
     boolean enterPool() {
         synchronized (lock) {
             boolean isCrowded = warm >= poolTarget || active + warm >= limit;
@@ -94,7 +94,7 @@ final class Capacity {
         }
     }
 
-    /// Takes a place for a machine that had one a moment ago, also if another has been started for it.
+    /// Takes a place for a machine that returns to the pool, even if a replacement was started.
     void returnToPool() {
         synchronized (lock) {
             warm++;

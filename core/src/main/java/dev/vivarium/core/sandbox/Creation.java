@@ -24,10 +24,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// Makes a sandbox for a thread: from the pool if it has a machine, else by a cold start, else not at all. Thread-safe.
+/// Creation of a sandbox for a thread: with a machine of the pool, or by a cold start. Thread-safe.
 ///
-/// Cold starts go a few at a time, in the order in which they were asked for: more at once would make all of them
-/// slower.
+/// The number of concurrent cold starts is limited, because more at once make all of them slower. Requests are served
+/// in order.
 final class Creation {
     private static final int COLD_STARTS = 4;
     private static final Duration QUEUE = Duration.ofSeconds(30);
@@ -35,8 +35,8 @@ final class Creation {
 
     private final Engine engine;
     private final Launch launch;
-    private final GuestConnections streams;
-    private final Termination ending;
+    private final GuestConnections connections;
+    private final Termination termination;
     private final Ownership ownership;
     private final Capacity capacity;
     private final Pool pool;
@@ -45,21 +45,21 @@ final class Creation {
     Creation(
             Engine engine,
             Launch launch,
-            GuestConnections streams,
-            Termination ending,
+            GuestConnections connections,
+            Termination termination,
             Ownership ownership,
             Capacity capacity,
             Pool pool) {
         this.engine = engine;
         this.launch = launch;
-        this.streams = streams;
-        this.ending = ending;
+        this.connections = connections;
+        this.termination = termination;
         this.ownership = ownership;
         this.capacity = capacity;
         this.pool = pool;
     }
 
-    /// Makes a sandbox and assigns it to its thread.
+    /// Creates a sandbox and assigns it to its thread.
     Sandbox create(CreateRequest order) {
         long began = engine.timeSource.nanos();
         long diskBytes = limits(order.request()).diskBytes();
@@ -71,7 +71,7 @@ final class Creation {
             capacity.leave(diskBytes);
             throw e;
         }
-        // From here on the sandbox can be found, and whoever ends it gives its place back.
+        // From here on, other threads can find the sandbox, and its end releases its place.
         Sandbox sandbox = warm.isPresent() ? handOut(warm.get()) : coldStart(order);
         SandboxListener.Origin origin = warm.isPresent() ? SandboxListener.Origin.WARM : SandboxListener.Origin.COLD;
         Duration took = Duration.ofNanos(engine.timeSource.nanos() - began);
@@ -91,19 +91,19 @@ final class Creation {
         return entry;
     }
 
-    /// A machine of the pool that has an owner.
+    /// Machine of the pool with an owner.
     private record Prepared(SandboxRow row, Launched launched) {}
 
-    /// A machine of the pool, or nothing and the right to make a cold start. Who waited for that right may find
-    /// that the pool has a machine by then.
+    /// Takes a machine of the pool, or returns an empty value and the permit for a cold start. After the wait for a
+    /// permit, the pool may have a machine.
     private Optional<Prepared> prepare(CreateRequest order, Capacity.Entry entry) {
         Optional<Prepared> warm = fromPool(order);
         if (warm.isPresent()) {
             return warm;
         }
         requireOwner(order.request());
-        if (entry == Capacity.Entry.ENTERED_BY_SACRIFICE) {
-            pool.sacrifice();
+        if (entry == Capacity.Entry.ENTERED_BY_EVICTION) {
+            pool.evict();
         }
         awaitColdStart();
         try (var undo = new Undo()) {
@@ -123,23 +123,23 @@ final class Creation {
             if (taken.isEmpty()) {
                 return Optional.empty();
             }
-            Optional<Prepared> prepared = personalise(taken.get(), request);
+            Optional<Prepared> prepared = assignOwner(taken.get(), request);
             if (prepared.isPresent()) {
                 return prepared;
             }
         }
-        return Optional.empty(); // A machine of the pool has its disk and its root already.
+        return Optional.empty(); // A machine of the pool already has its disk and its root.
     }
 
-    /// Gives a machine of the pool its owner, limits and environment. Nothing if it died over that, or a moment
-    /// before; then the next one may do.
-    private Optional<Prepared> personalise(Pool.Warm warm, NewSandbox request) {
+    /// Gives a machine of the pool its owner, limits and environment. Returns an empty value if the machine died;
+    /// the caller then tries the next machine.
+    private Optional<Prepared> assignOwner(Pool.Warm warm, NewSandbox request) {
         SandboxRow row = row(request, Phase.RUNNING, Optional.of(warm.row()));
         Launched launched = warm.launched();
         try (var undo = new Undo()) {
             undo.add("discard " + row.id(), () -> pool.discard(warm));
             try (Guest.Setup setup = launch.startSetup(launched, row.limits())) {
-                // The guest replies while the row is being written.
+                // The guest replies while the row is written.
                 if (!handOut(row, warm, undo)) {
                     return Optional.empty();
                 }
@@ -159,8 +159,8 @@ final class Creation {
         }
     }
 
-    /// Reports whether the machine was still in the pool. A stranger to the thread is refused here, and the machine
-    /// waits on for somebody else.
+    /// Assigns the machine to its owner. Returns false if it is no longer in the pool. If the thread belongs to
+    /// another user, the call fails and the machine stays in the pool.
     private boolean handOut(SandboxRow row, Pool.Warm warm, Undo undo) {
         try {
             boolean isTheirs = engine.rows.handOut(row);
@@ -179,7 +179,7 @@ final class Creation {
     }
 
     private Sandbox handOut(Prepared prepared) {
-        var sandbox = new Sandbox(engine, streams, prepared.row(), new State.Creating());
+        var sandbox = new Sandbox(engine, connections, prepared.row(), new State.Creating());
         engine.registry.add(sandbox);
         run(sandbox, prepared.launched());
         return sandbox;
@@ -188,7 +188,7 @@ final class Creation {
     private Sandbox coldStart(CreateRequest order) {
         SandboxRow row = row(order.request(), Phase.RUNNING, Optional.empty());
         engine.registry.claim(row.id());
-        var sandbox = new Sandbox(engine, streams, row, new State.Creating());
+        var sandbox = new Sandbox(engine, connections, row, new State.Creating());
         engine.registry.add(sandbox);
         try {
             Launched launched = launchWhileWriting(sandbox, order);
@@ -199,22 +199,22 @@ final class Creation {
             }
             return sandbox;
         } catch (RuntimeException e) {
-            ending.endUnstarted(sandbox, "it could not be started: " + e.getMessage());
+            termination.endUnstarted(sandbox, "it could not be started: " + e.getMessage());
             throw e;
         } finally {
             coldStarts.release();
         }
     }
 
-    /// Starts a machine while its row is being written. If the server dies in between, a machine without a row is
-    /// still marked as unused and is removed, and a row without a machine is recovered from an empty disk.
+    /// Starts a machine while its row is written. If the server dies in between, a machine without a row is still
+    /// marked as unused and is removed, and a row without a machine is recovered from an empty disk.
     private Launched launchWhileWriting(Sandbox sandbox, CreateRequest order) {
         SandboxRow row = sandbox.row();
         var written = new FutureTask<>(() -> engine.rows.insert(row), row);
         Thread.ofVirtual().name("row-" + row.id()).start(written);
         try (var undo = new Undo()) {
             undo.add("wait for the row of " + row.id(), () -> await(written));
-            Launched launched = engine.registry.inTurn(row.id(), () -> {
+            Launched launched = engine.registry.exclusively(row.id(), () -> {
                 sandbox.requireNotEnded();
                 order.from().ifPresent(snapshot -> engine.provider.restore(row.id(), snapshot));
                 return launch.start(row, Disk.ERASE);
@@ -238,7 +238,7 @@ final class Creation {
         }
     }
 
-    /// Lets a sandbox run and be found by its thread. Throws if it was ended before it began.
+    /// Sets a sandbox to `Running` and makes it available to its thread. Throws if the sandbox has ended.
     private void run(Sandbox sandbox, Launched launched) {
         Machine machine = launched.machine();
         Guest guest = launched.guest();
@@ -254,11 +254,11 @@ final class Creation {
             engine.registry.unassign(sandbox);
             throw sandbox.overtaken();
         }
-        streams.attach(sandbox, machine, guest);
+        connections.attach(sandbox, machine, guest);
         ownership.labelLater(sandbox);
     }
 
-    /// The store refuses a stranger to the thread in any case; here, before anything was started for nothing.
+    /// Rejects another user before a machine is started. The store also rejects the request.
     private void requireOwner(NewSandbox request) {
         Optional<UserId> owner = engine.rows.ownerOf(request.thread());
         if (owner.isPresent() && !owner.get().equals(request.user())) {
@@ -277,7 +277,7 @@ final class Creation {
         }
     }
 
-    /// When the first of the present sandboxes may have ended.
+    /// Time until the first of the present sandboxes can end.
     private Duration retryAfter() {
         Duration first = LONGEST_RETRY;
         for (Sandbox sandbox : engine.registry.all()) {

@@ -5,8 +5,8 @@ import dev.vivarium.core.guest.Disconnect;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Counts how often a sandbox has lost its stream of late. Violations of the protocol are never forgotten; broken
-/// streams are, after a minute without one. Failures of the server are not counted. Thread-safe.
+/// Counter of the recent disconnects of a sandbox. Protocol violations count for ever. Broken streams count until a
+/// minute passes without one. Failures of the server do not count. Thread-safe.
 final class DisconnectCounter {
     private static final long FORGET_AFTER_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -25,8 +25,8 @@ final class DisconnectCounter {
         this.timeSource = timeSource;
     }
 
-    /// Counts one more and returns how many count against the sandbox, besides the first break: a stream may break
-    /// once for no fault of the guest's.
+    /// Counts one disconnect. Returns the number that counts against the sandbox, without the first broken stream,
+    /// which need not be a fault of the guest.
     synchronized int count(Optional<Disconnect> loss) {
         if (isCause(loss, Disconnect.Cause.SERVER_FAULT)) {
             return violations;

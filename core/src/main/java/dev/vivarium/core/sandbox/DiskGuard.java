@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Measures the home's free space and freezes the sandbox whose disk grows most when the space is below the low-water
-/// mark. Below a quarter of the mark it freezes every sandbox whose disk grows. Thread-safe.
+/// Guard of the free space of the home. Below the low-water mark, it freezes the sandbox whose disk grows most. Below a
+/// quarter of the mark, it freezes every sandbox whose disk grows. Thread-safe.
 ///
-/// It measures every second, and more often the nearer the free space is to the mark: a sandbox can write gigabytes in
-/// a second. A frozen sandbox stays frozen until a person resumes or ends it.
+/// It measures every second, and more often near the mark, because a sandbox can write gigabytes in a second. A frozen
+/// sandbox stays frozen until a person resumes or ends it.
 final class DiskGuard implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskGuard.class);
     private static final long MIB = 1L << 20;
@@ -27,22 +27,22 @@ final class DiskGuard implements AutoCloseable {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
 
-    /// How often the disks are measured below the mark.
+    /// Interval of the measurements below the mark.
     private static final Duration PAUSE_BELOW_MARK = Duration.ofMillis(100);
 
-    /// How often the disks are measured while there is plenty of space.
+    /// Interval of the measurements of disk usage while there is enough space.
     private static final Duration USAGE_EVERY = Duration.ofSeconds(5);
 
-    /// How much the free space may shrink in a millisecond: 4 GiB in a second.
+    /// Maximum assumed loss of free space per millisecond: 4 GiB per second.
     private static final long FASTEST = 4 * MIB;
 
-    /// A disk that grew by less between two measurements is not a grower.
+    /// Minimum growth between two measurements for a disk to count as growing.
     private static final long LEAST_GROWTH = MIB;
 
-    /// The largest grower is frozen only if it took at least this share of the space that was lost.
+    /// The largest grower is frozen only if it used at least this share of the lost space.
     private static final int LEAST_SHARE = 10;
 
-    /// Below this share of the mark all growers are frozen.
+    /// Below this share of the mark, all growers are frozen.
     private static final int CRITICAL_SHARE = 4;
 
     private final Provider provider;
@@ -54,7 +54,7 @@ final class DiskGuard implements AutoCloseable {
     private final Thread worker =
             Thread.ofPlatform().daemon().name("disk-guard").unstarted(this::run);
 
-    /// Of the worker alone.
+    /// Confined to the thread of the guard.
     private Map<SandboxId, Long> usage = Map.of();
 
     private long freeBefore;
@@ -76,7 +76,7 @@ final class DiskGuard implements AutoCloseable {
     private void run() {
         try {
             do {
-                beat();
+                runOnce();
             } while (!closed.await(pause(space.reading()), TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -91,7 +91,7 @@ final class DiskGuard implements AutoCloseable {
                 : Math.clamp(aboveMark / FASTEST, SHORTEST_PAUSE.toMillis(), LONGEST_PAUSE.toMillis());
     }
 
-    private void beat() {
+    private void runOnce() {
         try {
             Reading now = space.measure();
             boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();
@@ -99,7 +99,7 @@ final class DiskGuard implements AutoCloseable {
                 measureDisks(now);
             }
         } catch (RuntimeException e) {
-            // The guard goes on, whatever fails once.
+            // The guard continues after a failure.
             LOG.warn("The disks could not be measured: {}", e.getMessage(), e);
         }
     }

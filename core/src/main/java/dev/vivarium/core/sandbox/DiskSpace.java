@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Free space of the file system that holds the home, and what may be written at which level. Thread-safe.
+/// Free space of the file system of the home, and the operations that each level permits. Thread-safe.
 ///
 /// [DiskGuard] measures every second. All other methods use the last measurement, so that no call waits for the disk.
 public final class DiskSpace {
@@ -30,7 +30,7 @@ public final class DiskSpace {
     private final Optional<HomeDisk> disk;
     private volatile Reading reading;
 
-    /// Bytes that the sandboxes' disks occupy now; negative if disks have no limit.
+    /// Bytes that the disks of sandboxes occupy; negative if disks have no limit.
     private volatile long usedByDisks = -1;
 
     DiskSpace(Optional<HomeDisk> disk) {
@@ -42,10 +42,10 @@ public final class DiskSpace {
     /// Level of the free space.
     public enum Level {
         OK,
-        /// Below the low-water mark: no new disks and no snapshots; the largest grower is frozen.
+        /// Below the low-water mark: no new disks and no snapshots, and the largest grower is frozen.
         LOW,
-        /// Next to nothing is left: uploads and events of agents are refused as well. What ends sandboxes, the
-        /// audit and the server's own events are still written.
+        /// Nearly full: the server also rejects uploads and events of agents. It still writes ends of
+        /// sandboxes, audit entries and its own events.
         FULL;
 
         public String label() {
@@ -64,7 +64,7 @@ public final class DiskSpace {
         return reading.level() != Level.OK;
     }
 
-    /// Asks the kernel for the free space.
+    /// Reads the free space from the kernel.
     Reading measure() {
         disk.ifPresent(home -> update(read(home)));
         return reading;
@@ -74,7 +74,7 @@ public final class DiskSpace {
         File directory = home.home().toFile();
         long total = directory.getTotalSpace();
         if (total == 0) {
-            return reading; // The directory is not there, or the kernel does not say.
+            return reading; // The free space is unknown, for example because the directory does not exist.
         }
         long mark = Math.min(home.lowWaterBytes(), total / MARK_SHARE);
         long free = directory.getUsableSpace();
@@ -103,12 +103,12 @@ public final class DiskSpace {
         }
     }
 
-    /// Sets what the sandboxes' disks take, for [#mostPromised].
+    /// Sets the usage of all disks, for [#mostPromised].
     void usedByDisks(long bytes) {
         usedByDisks = bytes;
     }
 
-    /// The largest sum of disk limits that the free space allows: `used + overcommit × free`.
+    /// Maximum sum of disk limits for the current free space: `used + overcommit × free`.
     long mostPromised() {
         long used = usedByDisks;
         return disk.isEmpty() || used < 0
@@ -116,16 +116,16 @@ public final class DiskSpace {
                 : (long) (used + disk.get().overcommit() * reading.freeBytes());
     }
 
-    /// Fails with `NoDiskSpace` when the free space is below the low-water mark.
+    /// Fails with `NoDiskSpace` if the free space is below the low-water mark.
     ///
-    /// @param what what the caller wants to do, as in "create a sandbox"
+    /// @param what operation of the caller, as in "create a sandbox"
     public void requireRoom(String what) {
         if (isLow()) {
             throw new SandboxException(refusal(what));
         }
     }
 
-    /// Fails with `NoDiskSpace` when the file system is full.
+    /// Fails with `NoDiskSpace` if the file system is full.
     public void requireWritable(String what) {
         if (reading.level() == Level.FULL) {
             throw new SandboxException(refusal(what));
@@ -141,7 +141,7 @@ public final class DiskSpace {
                 RETRY_AFTER);
     }
 
-    /// Why a disk of this size is not created although the count of sandboxes would allow it.
+    /// Failure for a disk of this size that exceeds the overcommit limit.
     Failure.NoDiskSpace overcommitted(long diskBytes, long promised) {
         double factor = disk.map(HomeDisk::overcommit).orElse(1.0);
         return new Failure.NoDiskSpace(

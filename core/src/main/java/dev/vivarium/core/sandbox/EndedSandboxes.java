@@ -11,36 +11,38 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/// Sandboxes that have ended: those in the store, and those whose end the store has not taken yet. Thread-safe.
+/// Ended sandboxes: those in the store, and those whose end is not stored yet. Thread-safe.
 final class EndedSandboxes {
     private final SandboxRows rows;
-    private final Termination ending;
+    private final Termination termination;
 
-    EndedSandboxes(SandboxRows rows, Termination ending) {
+    EndedSandboxes(SandboxRows rows, Termination termination) {
         this.rows = rows;
-        this.ending = ending;
+        this.termination = termination;
     }
 
     Optional<SandboxInfo> find(SandboxId id) {
-        return ending.findUnstored(id)
+        return termination
+                .findUnstored(id)
                 .or(() -> rows.find(id).filter(row -> row.end().isPresent()).flatMap(SandboxRow::info));
     }
 
-    /// The newest first; those of one user, if there is one.
+    /// The newest first; filtered by user, if present.
     List<SandboxInfo> newest(Optional<UserId> user, int limit) {
-        var unstored = ending.unstored().stream()
+        var unstored = termination.unstored().stream()
                 .filter(sandbox -> user.isEmpty() || user.get().equals(sandbox.user()));
         var stored = rows.newestEnded(user, limit).stream().flatMap(row -> row.info().stream());
         return Stream.concat(unstored, stored).limit(limit).toList();
     }
 
     Optional<UserId> ownerOf(SandboxId id) {
-        return ending.findUnstored(id)
+        return termination
+                .findUnstored(id)
                 .map(SandboxInfo::user)
                 .or(() -> rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user));
     }
 
-    /// How a sandbox ended, if its user is one of `mine`.
+    /// End of a sandbox, if `mine` accepts its user.
     Optional<End> endOf(SandboxId id, Predicate<UserId> mine) {
         return find(id).filter(sandbox -> mine.test(sandbox.user())).flatMap(SandboxInfo::end);
     }

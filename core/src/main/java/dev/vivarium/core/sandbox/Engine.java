@@ -7,7 +7,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRows;
 import java.util.List;
 
-/// Collaborators that the classes share that create, find, snapshot and end sandboxes. Thread-safe.
+/// Shared collaborators of the classes that create, find, snapshot and end sandboxes. Thread-safe.
 final class Engine {
     final Provider provider;
     final Inventory inventory;

@@ -6,11 +6,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/// What commands find in their environment: what an ordinary program expects, under the way out, under the sandbox's
-/// own, under the command's. Thread-safe.
+/// Environment variables of commands. In order of precedence: those of the command, of the sandbox, of the egress
+/// proxy, and the defaults. Thread-safe.
 public final class Environment {
-    /// The character set is named alone: `LANG` would have every program read a dozen files of a locale that says
-    /// nothing else, which takes a shell a fifth of its start.
+    /// Only the character set is set. With `LANG`, every program reads a dozen locale files, which takes a fifth of
+    /// the start time of a shell.
     private static final Map<String, String> ORDINARY = Map.of(
             "USER", "sandboxuser",
             "LOGNAME", "sandboxuser",
@@ -25,17 +25,17 @@ public final class Environment {
         this.own = own;
     }
 
-    /// The names of the variables that a sandbox was created with.
+    /// Names of the variables that a sandbox was created with.
     public static Set<String> namesOf(Sandbox sandbox) {
         return sandbox.row().env().keySet();
     }
 
-    /// For a program that has no terminal.
+    /// Environment of a command without a terminal.
     Command plain(Command command, String home) {
         return of(command, home, Map.of("TERM", "dumb"));
     }
 
-    /// For one that has; its command says which.
+    /// Environment of a command on a terminal; the command sets the terminal type.
     Command onTerminal(Command command, String home) {
         return of(command, home, Map.of());
     }

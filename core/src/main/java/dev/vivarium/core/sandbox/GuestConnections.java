@@ -19,15 +19,15 @@ import org.slf4j.LoggerFactory;
 
 /// Connections between sandboxes and their guests, and the reconnect after a lost stream. Thread-safe.
 ///
-/// A guest whose machine lives has three chances to connect again. It loses a chance when it breaks the protocol, keeps
-/// closing the stream, or does not reply; without chances the sandbox is quarantined. If the machine died, the sandbox
-/// ends with the cause. A failure of the server takes no chance: the server retries without limit while the machine
+/// The guest of a live machine has three attempts to reconnect. A protocol violation, a repeatedly closed stream or a
+/// missing reply uses an attempt. After the last attempt, the sandbox is quarantined. If the machine died, the sandbox
+/// ends with the cause. A failure of the server uses no attempt: the server retries without limit while the machine
 /// lives.
 final class GuestConnections {
     private static final Duration RECONNECT = Duration.ofSeconds(3);
 
-    /// Maximum time between the end of a stream and the death of its machine. The stream ends before the last
-    /// process does.
+    /// Maximum time between the end of a stream and the exit of its machine. The stream ends before the last
+    /// process exits.
     private static final Duration DEATH = Duration.ofSeconds(10);
     private static final int CHANCES = 3;
 
@@ -38,7 +38,7 @@ final class GuestConnections {
     private final EgressProxy egressProxy;
     private final ControlPorts controlPorts;
     private final Launch launch;
-    private final Termination ending;
+    private final Termination termination;
 
     GuestConnections(
             BackgroundTasks tasks,
@@ -46,13 +46,13 @@ final class GuestConnections {
             EgressProxy egressProxy,
             ControlPorts controlPorts,
             Launch launch,
-            Termination ending) {
+            Termination termination) {
         this.tasks = tasks;
         this.listeners = listeners;
         this.egressProxy = egressProxy;
         this.controlPorts = controlPorts;
         this.launch = launch;
-        this.ending = ending;
+        this.termination = termination;
     }
 
     /// Returns the egress of a sandbox. Each request is reported to the listeners.
@@ -69,9 +69,9 @@ final class GuestConnections {
         return controlPorts.of(sandbox.id());
     }
 
-    /// Binds a guest to its sandbox. Call it before the guest is used and after the sandbox can be found.
+    /// Attaches a guest to its sandbox. Call it before the guest is used and after the sandbox is registered.
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
-        guest.keptBy(sandbox.guestTraffic());
+        guest.observedBy(sandbox.guestTraffic());
         guest.onLost(() -> tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
         sandbox.shells().moveTo(guest);
         sandbox.sandboxEgress().attach(guest);
@@ -98,7 +98,7 @@ final class GuestConnections {
         }
         Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
         if (begun.isEmpty()) {
-            buryIfDead(sandbox, machine, guest);
+            endIfDead(sandbox, machine, guest);
             return;
         }
         try (Move move = begun.get()) {
@@ -111,16 +111,16 @@ final class GuestConnections {
     }
 
     /// A frozen guest cannot close its stream. If the stream breaks during a pause, either the machine died or this
-    /// server closed the stream. In the second case the guest connects again after the resume.
-    private void buryIfDead(Sandbox sandbox, Machine machine, Guest guest) {
+    /// server closed the stream. In the second case, the guest reconnects after the resume.
+    private void endIfDead(Sandbox sandbox, Machine machine, Guest guest) {
         boolean closedByUs = guest.loss()
                 .filter(loss -> loss.cause() == Disconnect.Cause.CLOSED)
                 .isPresent();
-        Duration patience = closedByUs ? Duration.ZERO : DEATH;
+        Duration timeout = closedByUs ? Duration.ZERO : DEATH;
         boolean decided = Polling.until(
-                patience, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || tasks.isDraining());
+                timeout, () -> !isMachineOf(sandbox, machine) || !machine.isAlive() || tasks.isDraining());
         if (decided && isMachineOf(sandbox, machine) && !machine.isAlive()) {
-            bury(sandbox, machine);
+            endDead(sandbox, machine);
         }
     }
 
@@ -131,16 +131,16 @@ final class GuestConnections {
 
     private void reconnect(Sandbox sandbox, Machine machine, Optional<Disconnect> loss) {
         String why = loss.map(Disconnect::why).orElse("the stream broke");
-        int failures = sandbox.losses().count(loss);
+        int failures = sandbox.disconnects().count(loss);
         var retry = new Retry(tasks, sandbox);
         while (retry.isWanted()) {
             try {
                 if (!machine.isAlive()) {
-                    bury(sandbox, machine);
+                    endDead(sandbox, machine);
                     return;
                 }
                 if (failures >= CHANCES) {
-                    ending.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
+                    termination.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
                     return;
                 }
                 Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
@@ -169,16 +169,16 @@ final class GuestConnections {
         });
     }
 
-    private void bury(Sandbox sandbox, Machine machine) {
-        if (sandbox.diedForWantOfMemory(machine)) {
-            ending.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
+    private void endDead(Sandbox sandbox, Machine machine) {
+        if (sandbox.wasOomKilled(machine)) {
+            termination.end(sandbox, End.Cause.OOM, "its machine died for want of memory");
         } else {
-            ending.end(sandbox, End.Cause.CRASH, "its machine died");
+            termination.end(sandbox, End.Cause.CRASH, "its machine died");
         }
     }
 
-    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended meanwhile. If that
-    /// fails, the sandbox is `Recovering` as before.
+    /// Sets a recovering sandbox to `Running`, or closes the guest if the sandbox has ended. On failure, the
+    /// sandbox stays `Recovering`.
     void recovered(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
         try {
             run(sandbox, machine, guest, how);
@@ -197,7 +197,7 @@ final class GuestConnections {
         }
         sandbox.shells().expectMove();
         sandbox.processes().expectMove();
-        // First, because the reaper would count the time without a server as idle time.
+        // First, because the reaper counts the time without a server as idle time.
         sandbox.lease().touch();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {

@@ -76,6 +76,6 @@ final class GuestTraffic implements GuestObserver {
     @Override
     public Exit explain(Exit exit) {
         boolean killed = exit.cause() == Exit.Cause.SIGNALLED && exit.code() == SIGKILL;
-        return killed && sandbox.diedForWantOfMemory() ? exit.withCause(Exit.Cause.OOM) : exit;
+        return killed && sandbox.wasOomKilled() ? exit.withCause(Exit.Cause.OOM) : exit;
     }
 }

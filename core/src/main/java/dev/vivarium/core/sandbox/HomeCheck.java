@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BiPredicate;
 
-/// Whether the disks, machines and snapshots of a home belong to its store. A server checks this before it changes
-/// anything: with another store, all of them would look like leftovers. It fails with `InvalidRequest`. Thread-safe.
+/// Check that the disks, machines and snapshots of a home belong to its store. A server runs the check before any
+/// change, because with another store, all of them look like leftovers. Fails with `InvalidRequest`. Thread-safe.
 public final class HomeCheck {
     private static final String WAYS_OUT =
             "Nothing was changed. Put the old store back, or run `viv serve --adopt` once"
@@ -28,8 +28,8 @@ public final class HomeCheck {
         this.provider = provider;
     }
 
-    /// Opens the SQLite store of the home, which may be a new one if the home is empty. A refusal changes nothing,
-    /// so a store that is missing is not made before the home was checked.
+    /// Opens the SQLite store of the home. If the home is empty, the store can be new. A missing store is created
+    /// only after the check, so that a failed check changes nothing.
     public Db openStore(Path file) {
         if (Db.isMissing(file)) {
             requireEmpty();
@@ -37,7 +37,7 @@ public final class HomeCheck {
         return checked(Db.sqlite(file));
     }
 
-    /// Closes the store again unless everything in the home belongs to it.
+    /// Returns `db` if everything in the home belongs to it; closes it otherwise.
     public Db checked(Db db) {
         try {
             requireBelongsTo(db);
@@ -48,16 +48,15 @@ public final class HomeCheck {
         }
     }
 
-    /// Reports whether everything in the home belongs to the store. A thing belongs to it if it carries the store's
-    /// id or has a row.
+    /// Reports whether everything in the home belongs to the store: it carries the id of the store or has a row.
     public boolean belongsTo(Db db) {
-        return strangersTo(db).isEmpty();
+        return foreignTo(db).isEmpty();
     }
 
     private void requireBelongsTo(Db db) {
-        Found strangers = strangersTo(db);
-        if (!strangers.isEmpty()) {
-            throw refused(strangers, why(strangers, db));
+        Found foreign = foreignTo(db);
+        if (!foreign.isEmpty()) {
+            throw refused(foreign, why(foreign, db));
         }
     }
 
@@ -68,7 +67,7 @@ public final class HomeCheck {
         }
     }
 
-    private Found strangersTo(Db db) {
+    private Found foreignTo(Db db) {
         var rows = new SandboxRows(db);
         var snapshots = new SnapshotRows(db);
         var ours = Optional.of(db.id());
@@ -107,11 +106,11 @@ public final class HomeCheck {
         return new Found(sandboxes, snapshots);
     }
 
-    private static String why(Found strangers, Db db) {
+    private static String why(Found foreign, Db db) {
         if (!new SandboxRows(db).hasAny()) {
             return "The store is new, or has lost its rows.";
         }
-        return strangers.haveStore()
+        return foreign.haveStore()
                 ? "They belong to another store."
                 : "They carry no store id, and the store has no rows of them.";
     }

@@ -4,11 +4,11 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Path;
 
-/// How the engine uses the file system of its home. Immutable.
+/// Settings for the file system of the home. Immutable.
 ///
-/// @param home          the directory that holds the sandboxes' disks
+/// @param home          directory with the disks of sandboxes
 /// @param lowWaterBytes free space below which no disk is created and the largest grower is frozen
-/// @param overcommit    how many times the free space the sandboxes' disks may grow by, all limits together
+/// @param overcommit    maximum growth of all disks together, as a multiple of the free space
 public record HomeDisk(Path home, long lowWaterBytes, double overcommit) {
     public HomeDisk {
         if (lowWaterBytes < 0 || !(overcommit > 0)) {

@@ -56,8 +56,8 @@ final class Launch {
 
     /// Accepts the next connection of the guest. Processes of an earlier connection are detached, except shells and
     /// detached commands, which the server takes over.
-    Guest greet(Machine machine, String secret, Duration patience) {
-        SocketChannel socket = machine.connect(patience).channel();
+    Guest greet(Machine machine, String secret, Duration timeout) {
+        SocketChannel socket = machine.connect(timeout).channel();
         Guest guest = Guest.greet(loop, machine.id(), socket, secret);
         try {
             for (SurvivingProcess survivor : guest.survivors()) {

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// How long a sandbox may stay. Every use extends it, one that is in use is never idle, and nothing extends its
-/// absolute lifetime. Thread-safe.
+/// Idle timeout and lifetime of a sandbox. Every use restarts the idle timeout, and a sandbox in use is never idle. The
+/// lifetime is not extended. Thread-safe.
 ///
-/// Elapsed time comes from a ticker that never steps; the times of day are for people and for the store.
+/// Elapsed time comes from a monotonic clock. Times of day are for people and for the store.
 final class Lease {
     private final TimeSource timeSource;
     private final Duration idleTimeout;
@@ -17,11 +17,11 @@ final class Lease {
     private volatile Moment lastUse;
     private volatile boolean unsaved;
 
-    /// One instant on both clocks.
+    /// A moment on both clocks.
     private record Moment(Instant at, long nanos) {}
 
-    /// `lastActivity` and `endsAt` may come from the store of an earlier server. A clock that was set back
-    /// meanwhile cannot make a lease longer than it ever was.
+    /// `lastActivity` and `endsAt` can come from an earlier server. If the clock was set back, the lease does not
+    /// become longer than its original duration.
     Lease(TimeSource timeSource, Duration idleTimeout, Instant lastActivity, Instant endsAt) {
         this.timeSource = timeSource;
         this.idleTimeout = idleTimeout;
@@ -33,21 +33,21 @@ final class Lease {
         this.lastUse = new Moment(lastActivity.isAfter(now) ? now : lastActivity, nanos - elapsed);
     }
 
-    /// Something used the sandbox just now.
+    /// Records a use.
     void touch() {
         lastUse = new Moment(timeSource.now(), timeSource.nanos());
         unsaved = true;
     }
 
-    /// Something uses the sandbox from now on, until [#ended].
+    /// Starts a use, which lasts until [#ended].
     void began() {
         uses.incrementAndGet();
         touch();
     }
 
-    /// One use that [#began] counted is over.
+    /// Ends a use that [#began] counted.
     void ended() {
-        // First the time, then the count: in between it is busy, and never idle since long ago.
+        // First the time, then the count, so that the sandbox is never seen as idle since the earlier time.
         touch();
         uses.decrementAndGet();
     }
@@ -56,12 +56,12 @@ final class Lease {
         return uses.get() > 0;
     }
 
-    /// Reports whether nobody used it for as long as it may be idle.
+    /// Reports whether the sandbox was unused for the idle timeout.
     boolean isIdleTooLong() {
         return !isBusy() && timeSource.nanos() - lastUse.nanos() - idleTimeout.toNanos() >= 0;
     }
 
-    /// Reports whether it has reached its absolute lifetime.
+    /// Reports whether the lifetime is over.
     boolean isOver() {
         return timeSource.nanos() - endsAtNanos >= 0;
     }
@@ -79,19 +79,19 @@ final class Lease {
         return endsAt;
     }
 
-    /// How long until it ends if nothing happens.
+    /// Time until the lease ends without further use.
     Duration remaining() {
         long nanos = timeSource.nanos();
         long idle = lastUse.nanos() + idleTimeout.toNanos() - nanos;
         return Duration.ofNanos(Math.max(0, Math.min(idle, endsAtNanos - nanos)));
     }
 
-    /// Reports whether it was used since the last call, so that the store can be told.
+    /// Reports whether the sandbox was used since the last call and the store needs an update.
     boolean takeUnsaved() {
         if (!unsaved) {
             return isBusy();
         }
-        // Cleared before the time is read: a use in between is then saved twice rather than never.
+        // Cleared before the time is read, so a use in between is saved twice rather than never.
         unsaved = false;
         return true;
     }

@@ -11,16 +11,17 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// The state of one sandbox and the right to change it. Thread-safe.
+/// State of one sandbox, and the exclusive right to change it. Thread-safe.
 ///
-/// The lock is held only to decide. Whoever may make a step holds a [Move] instead, writes the store and does the slow
-/// work with no lock held, and then says [Move#to]; others who want to make a step wait for that, readers never do.
+/// The lock is held only to decide. A thread that makes a transition holds a [Move]. It writes the store and does slow
+/// work without the lock, and then calls [Move#to]. Other threads that want a transition wait for it; readers never
+/// wait.
 final class Lifecycle {
     private final Consumer<Transition> listener;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /// Who has the right to make the next step, if anybody has.
+    /// Current move, if any.
     @GuardedBy("lock")
     private @Nullable Move moving;
 
@@ -35,36 +36,37 @@ final class Lifecycle {
         return state;
     }
 
-    /// What becomes of a move that takes too long.
-    private enum Haste {
+    /// Treatment of a move that exceeds the timeout.
+    private enum OnTimeout {
         OVERTAKES,
         GIVES_UP
     }
 
-    /// Takes the right to make `step`, if the sandbox is where it begins once moves under way have ended. Pausing
-    /// and resuming can wait for the next time: they overtake nobody.
-    Optional<Move> tryBegin(Transition step, Duration patience) {
+    /// Begins the transition `step`, if the sandbox is in its start state after the current move. A pause or resume
+    /// never overtakes another move, because a caller can repeat it.
+    Optional<Move> tryBegin(Transition step, Duration timeout) {
         boolean canWait = step == Transition.PAUSE || step == Transition.RESUME;
         return tryBegin(
                 kind -> Optional.of(step).filter(wanted -> wanted.from() == kind),
-                patience,
-                canWait ? Haste.GIVES_UP : Haste.OVERTAKES);
+                timeout,
+                canWait ? OnTimeout.GIVES_UP : OnTimeout.OVERTAKES);
     }
 
-    /// Takes the right to end as `end` says, from wherever the sandbox is. Nothing when it has ended.
-    Optional<Move> tryEnd(Kind end, Duration patience) {
-        return tryBegin(kind -> Transition.between(kind, end), patience, Haste.OVERTAKES);
+    /// Begins the transition to `end` from any state. Returns an empty value if the sandbox has ended.
+    Optional<Move> tryEnd(Kind end, Duration timeout) {
+        return tryBegin(kind -> Transition.between(kind, end), timeout, OnTimeout.OVERTAKES);
     }
 
-    /// A move under way that takes longer than `patience` is overtaken, and counts no more however it ends: a
-    /// sandbox that hangs in a step must still be able to end.
-    private Optional<Move> tryBegin(Function<Kind, Optional<Transition>> choice, Duration patience, Haste haste) {
+    /// Begins a transition. With `OVERTAKES`, a current move that exceeds the timeout is overtaken and has no
+    /// effect, so that a sandbox that hangs in a transition can still end.
+    private Optional<Move> tryBegin(
+            Function<Kind, Optional<Transition>> choice, Duration timeout, OnTimeout onTimeout) {
         lock.lock();
         try {
-            for (long left = patience.toNanos(); moving != null && left > 0; ) {
+            for (long left = timeout.toNanos(); moving != null && left > 0; ) {
                 left = awaitLocked(left);
             }
-            if (moving != null && haste == Haste.GIVES_UP) {
+            if (moving != null && onTimeout == OnTimeout.GIVES_UP) {
                 return Optional.empty();
             }
             Optional<Move> move = choice.apply(Kind.of(state)).map(Move::new);
@@ -77,16 +79,15 @@ final class Lifecycle {
         }
     }
 
-    /// Waits until the state is one that `wanted` accepts, or for as long as `patience` allows; returns the state
-    /// then.
-    State await(Predicate<State> wanted, Duration patience) {
+    /// Waits until `wanted` accepts the state, or until the timeout. Returns the last state.
+    State await(Predicate<State> wanted, Duration timeout) {
         State now = state;
         if (wanted.test(now)) {
             return now;
         }
         lock.lock();
         try {
-            for (long left = patience.toNanos(); !wanted.test(state) && left > 0; ) {
+            for (long left = timeout.toNanos(); !wanted.test(state) && left > 0; ) {
                 left = awaitLocked(left);
             }
             return state;
@@ -95,7 +96,7 @@ final class Lifecycle {
         }
     }
 
-    /// Returns how long is left to wait: nothing for an interrupted worker, which should leave.
+    /// Returns the remaining time; 0 after an interrupt.
     @GuardedBy("lock")
     private long awaitLocked(long nanos) {
         try {
@@ -106,8 +107,8 @@ final class Lifecycle {
         }
     }
 
-    /// The right to make one step. Closing it without [#to] leaves the sandbox where it was. Confined to the worker
-    /// that began it.
+    /// Exclusive right to make one transition. Closing it without [#to] leaves the state unchanged. Confined to the
+    /// thread that began it.
     final class Move implements AutoCloseable {
         private final Transition transition;
         private final State before;
@@ -122,7 +123,7 @@ final class Lifecycle {
             return before;
         }
 
-        /// Makes the step. Reports whether it counted: not if somebody lost patience with it and overtook.
+        /// Makes the transition. Returns false if another move has overtaken this move.
         boolean to(State next) {
             boolean made;
             lock.lock();

@@ -32,13 +32,13 @@ record Listeners(List<SandboxListener> all) {
         for (SandboxListener listener : all) {
             try {
                 OutputListener outputListener = listener.command(sandbox, commandStarted);
-                if (outputListener != OutputListener.NOBODY) {
+                if (outputListener != OutputListener.NONE) {
                     return outputListener;
                 }
             } catch (RuntimeException e) {
                 LOG.warn("A sandbox listener failed: {}", e.getMessage(), e);
             }
         }
-        return OutputListener.NOBODY;
+        return OutputListener.NONE;
     }
 }

@@ -6,14 +6,16 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Periodic ping of every guest. A program that wins a race against the start of a command can stop the guest of its
-/// sandbox, and every caller of that guest would wait without end. The probe closes the stream of a guest that does not
-/// reply, and the server then handles the loss like any other. Thread-safe.
+/// Periodic ping of every guest. Thread-safe.
+///
+/// A program that wins a race against the start of a command can stop the guest of its sandbox, and every caller of
+/// that guest would wait for ever. The probe closes the stream of a guest that does not reply, and the server handles
+/// the disconnect like any other.
 final class LivenessProbe {
     static final Duration EVERY = Duration.ofSeconds(20);
 
-    /// Generous: a guest shares the processor time of the sandbox it serves.
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /// Long, because a guest shares the processor time of its sandbox.
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final Registry registry;
     private final BackgroundTasks tasks;
@@ -24,7 +26,7 @@ final class LivenessProbe {
         this.tasks = tasks;
     }
 
-    void beat() {
+    void runOnce() {
         for (Sandbox sandbox : registry.all()) {
             if (sandbox.lifecycle().state() instanceof State.Running running && beingAsked.add(sandbox.id())) {
                 tasks.start("liveness-" + sandbox.id(), () -> {
@@ -40,7 +42,7 @@ final class LivenessProbe {
 
     private void ask(Sandbox sandbox, State.Running running) {
         try {
-            running.guest().pingWithin(PATIENCE);
+            running.guest().pingWithin(TIMEOUT);
         } catch (SandboxException e) {
             // A paused guest cannot reply. A drain interrupts the ping.
             if (!tasks.isDraining() && sandbox.lifecycle().state().equals(running)) {

@@ -5,10 +5,10 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 
-/// Tells a kill for want of memory from any other, by the kernel's count of such kills. The count is read only when
-/// something was killed. Thread-safe.
+/// Detector of OOM kills, based on the counter of the kernel. It reads the counter only after a kill. Thread-safe.
 final class OomWatch {
-    /// The kernel often kills several processes at once; all of them died of the same growth of the count.
+    /// The kernel often kills several processes at once. All kills within this time belong to the same increase of
+    /// the counter.
     private static final long SAME_MOMENT_NANOS = Duration.ofSeconds(2).toNanos();
 
     private final TimeSource timeSource;
@@ -26,13 +26,13 @@ final class OomWatch {
         this.timeSource = timeSource;
     }
 
-    /// Reports whether a process of `machine` that was killed a moment ago died for want of memory.
+    /// Reports whether a process of `machine` that was just killed died because of missing memory.
     boolean explains(Machine machine) {
         long kills;
         try {
             kills = machine.usage().oomKills();
         } catch (SandboxException e) {
-            return false; // The machine is gone and its count with it.
+            return false; // The machine and its counter are gone.
         }
         synchronized (this) {
             long now = timeSource.nanos();

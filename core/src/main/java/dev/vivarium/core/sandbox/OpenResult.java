@@ -1,8 +1,8 @@
 package dev.vivarium.core.sandbox;
 
-/// A thread's sandbox and whether this call made it. Immutable.
+/// Sandbox of a thread, with the information whether this call created it. Immutable.
 public record OpenResult(Sandbox sandbox, Outcome outcome) {
-    /// What the call found.
+    /// Whether the sandbox existed.
     public enum Outcome {
         CREATED,
         EXISTING

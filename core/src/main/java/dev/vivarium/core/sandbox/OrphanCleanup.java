@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Removes machines and disks that no sandbox has. It deletes a disk only if the sandbox has ended or was never handed
-/// out. A store that has lost rows can explain every other disk, so those go to `orphans/`. Thread-safe.
+/// Removal of machines and disks without a sandbox. It deletes a disk only if the sandbox has ended or was never handed
+/// out. Every other disk may belong to a lost row, so it is moved to `orphans/`. Thread-safe.
 final class OrphanCleanup {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanCleanup.class);
 
@@ -24,7 +24,7 @@ final class OrphanCleanup {
     private final Registry registry;
     private final TimeSource timeSource;
     private final Duration keepOrphans;
-    private final Termination ending;
+    private final Termination termination;
 
     OrphanCleanup(
             Provider provider,
@@ -32,18 +32,17 @@ final class OrphanCleanup {
             Registry registry,
             TimeSource timeSource,
             Duration keepOrphans,
-            Termination ending) {
+            Termination termination) {
         this.provider = provider;
         this.inventory = provider.inventory();
         this.rows = rows;
         this.registry = registry;
         this.timeSource = timeSource;
         this.keepOrphans = keepOrphans;
-        this.ending = ending;
+        this.termination = termination;
     }
 
-    /// Removes everything of `id` and releases the id. Reports whether it succeeded; if not, the reconciler tries
-    /// again.
+    /// Removes everything of `id` and releases the id. Returns false on failure; the reconciler then tries again.
     @CanIgnoreReturnValue
     boolean clear(SandboxId id) {
         boolean isDisposable;
@@ -58,14 +57,14 @@ final class OrphanCleanup {
     }
 
     private boolean remove(SandboxId id) {
-        boolean removed = ending.remove(id);
+        boolean removed = termination.remove(id);
         if (removed) {
             rows.forgetUnowned(id);
         }
         return removed;
     }
 
-    /// Asks the store only if the files do not give the answer: the pool must get rid of machines when the store
+    /// Queries the store only if the files do not suffice, because the pool must remove machines while the store
     /// fails.
     private boolean isDisposable(SandboxId id) {
         InventoryRecord trace = inventory.trace(id);
@@ -79,12 +78,13 @@ final class OrphanCleanup {
         if (row.get().end().isPresent()) {
             return true;
         }
-        // The host was restarted, so the machine's own record is gone; the label would say if it had been handed out.
+        // After a restart of the host, the record of the machine is gone. If the disk was handed out, its label has an
+        // owner.
         return row.get().owner().isEmpty() && !trace.hasMachine() && !trace.hasOwner();
     }
 
-    /// Deletes a row without an owner first. The row is older than the disk. Once the machine's record is gone,
-    /// that row would say that the disk was never used.
+    /// Deletes a row without an owner first, because the row is older than the disk. Without the record of the
+    /// machine, such a row means that the disk was never used.
     private boolean setAside(SandboxId id) {
         try {
             rows.forgetUnowned(id);
@@ -102,20 +102,21 @@ final class OrphanCleanup {
         }
     }
 
-    /// Ends the machine and moves its disk to `orphans/`.
+    /// Kills the machine and moves its disk to `orphans/`.
     void keepDisk(SandboxId id) {
-        registry.inTurn(id, () -> {
+        registry.exclusively(id, () -> {
             provider.remove(id, Disk.KEEP);
             inventory.setAside(id, timeSource.now());
             return id;
         });
     }
 
-    /// Moves disks back from `orphans/` whose rows are there again: somebody has put the newer store back.
+    /// Moves disks back from `orphans/` if the store has their rows again, for example after a newer store was
+    /// restored.
     void takeBackKnown() {
         for (SandboxId id : inventory.orphanDisks().keySet()) {
             Optional<SandboxRow> row = rows.find(id);
-            // A row without an owner is older than the disk, and would have it deleted as unused.
+            // A row without an owner is older than the disk. With it, the disk would be deleted as unused.
             if (row.isPresent()
                     && row.get().end().isEmpty()
                     && row.get().owner().isPresent()) {
@@ -125,7 +126,7 @@ final class OrphanCleanup {
         }
     }
 
-    /// Deletes what has been in `orphans/` for long enough.
+    /// Deletes expired disks from `orphans/`.
     void deleteOldOrphans() {
         var before = timeSource.now().minus(keepOrphans);
         inventory.deleteOrphans(before).forEach(id -> LOG.info("orphan {} was deleted", id));

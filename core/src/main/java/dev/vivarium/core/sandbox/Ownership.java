@@ -41,7 +41,7 @@ final class Ownership {
         }
     }
 
-    /// Writes the label of a recovered sandbox, if the earlier server was killed before it did.
+    /// Writes the label of a recovered sandbox, if the earlier server was killed before it wrote one.
     void confirm(Sandbox sandbox) {
         try {
             inventory.recordUse(sandbox.id());
@@ -54,7 +54,7 @@ final class Ownership {
         }
     }
 
-    /// If the sandbox has ended meanwhile and its disk is gone, deletes the label again.
+    /// If the sandbox has ended and its disk is gone, deletes the label again.
     private void label(Sandbox sandbox) {
         try {
             inventory.label(sandbox.id(), labelOf(sandbox));

@@ -5,11 +5,11 @@ import dev.vivarium.model.UserId;
 import java.util.Arrays;
 import java.util.Locale;
 
-/// Why a sandbox is frozen or thawed. Immutable.
+/// Reason for a pause or a resume. Immutable.
 ///
-/// @param detail in words, for people
+/// @param detail text for people
 public record PauseReason(Cause cause, String detail) {
-    /// A call or a visit came for one that was paused.
+    /// A request arrived for a paused sandbox.
     public static final PauseReason TRAFFIC = new PauseReason(Cause.TRAFFIC, "woken by traffic");
 
     static final PauseReason RESTORE = new PauseReason(Cause.RESTORE, "to be given the files of a snapshot");
@@ -17,15 +17,15 @@ public record PauseReason(Cause cause, String detail) {
     /// A pause that an earlier version stored without a reason.
     static final PauseReason UNKNOWN = new PauseReason(Cause.USER, "");
 
-    /// What brings it about.
+    /// Cause of the pause or resume.
     public enum Cause {
-        /// Somebody asked for it.
+        /// A user requested it.
         USER,
-        /// Somebody used it.
+        /// A client used the sandbox.
         TRAFFIC,
-        /// It is given the files of a snapshot.
+        /// The files of a snapshot are restored.
         RESTORE,
-        /// The server is short of disk space, and this sandbox's disk grows.
+        /// Disk space is low, and the disk of this sandbox grows.
         DISK;
 
         public String label() {
@@ -37,7 +37,7 @@ public record PauseReason(Cause cause, String detail) {
         return new PauseReason(Cause.DISK, detail);
     }
 
-    /// The reason as the store has it.
+    /// Reason from the store.
     static PauseReason of(StoredPause stored) {
         return Arrays.stream(Cause.values())
                 .filter(cause -> cause.label().equals(stored.cause()))
@@ -51,7 +51,7 @@ public record PauseReason(Cause cause, String detail) {
         return detail.isEmpty() ? cause.label() : cause.label() + ": " + detail;
     }
 
-    /// Somebody asked for it.
+    /// Reason for the request of `user`.
     public static PauseReason by(UserId user) {
         return new PauseReason(Cause.USER, "by " + user);
     }

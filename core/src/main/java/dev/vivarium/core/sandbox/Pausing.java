@@ -16,19 +16,19 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Pauses and resumes one sandbox. Thread-safe.
+/// Pause and resume of one sandbox. Thread-safe.
 final class Pausing {
     private static final Logger LOG = LoggerFactory.getLogger(Pausing.class);
 
-    /// How long to wait for another step of the same sandbox.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /// Maximum wait for another transition of the same sandbox.
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Sandbox sandbox;
     private final Provider provider;
     private final SandboxRows rows;
     private final DiskSpace space;
     private final Listeners listeners;
-    private final GuestConnections streams;
+    private final GuestConnections connections;
 
     Pausing(
             Sandbox sandbox,
@@ -36,13 +36,13 @@ final class Pausing {
             SandboxRows rows,
             DiskSpace space,
             Listeners listeners,
-            GuestConnections streams) {
+            GuestConnections connections) {
         this.sandbox = sandbox;
         this.provider = provider;
         this.rows = rows;
         this.space = space;
         this.listeners = listeners;
-        this.streams = streams;
+        this.connections = connections;
     }
 
     void pause(PauseReason why) {
@@ -50,7 +50,7 @@ final class Pausing {
             throw new SandboxException(
                     new Failure.Unsupported("pause", "the provider " + provider.name() + " cannot freeze"));
         }
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, PATIENCE);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, TIMEOUT);
         if (begun.isEmpty()) {
             requireStatus(Status.PAUSED);
             return;
@@ -73,8 +73,8 @@ final class Pausing {
         listeners.call(listener -> listener.paused(sandbox.info(), why));
     }
 
-    /// A sandbox that fills the disk is frozen whether or not the store works. If the store has no row of the
-    /// pause, the next server resumes the sandbox, and freezes it again if it goes on.
+    /// Freezes a sandbox that fills the disk, even if the store fails. If the pause is not stored, the next server
+    /// resumes the sandbox, and freezes it again if its disk still grows.
     private void freezeFirst(Machine machine, PauseReason why) {
         machine.pause();
         try {
@@ -92,7 +92,7 @@ final class Pausing {
         try {
             machine.pause();
         } catch (RuntimeException e) {
-            // Some processes may be frozen and some not: back to what the caller had.
+            // Only some processes may be frozen, so the earlier state is restored.
             try (var undo = new Undo()) {
                 undo.add("save " + sandbox.id() + " as running", () -> rows.phase(sandbox.id(), Phase.RUNNING));
                 undo.add("thaw " + sandbox.id(), machine::resume);
@@ -103,7 +103,7 @@ final class Pausing {
 
     void resume(PauseReason why) {
         requireResumable(why);
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, PATIENCE);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, TIMEOUT);
         if (begun.isEmpty()) {
             requireStatus(Status.RUNNING);
             return;
@@ -118,7 +118,7 @@ final class Pausing {
         listeners.call(listener -> listener.resumed(sandbox.info(), why));
     }
 
-    /// A sandbox that was frozen for disk space is resumed by a person, and only when there is space.
+    /// Only a person resumes a sandbox that was frozen because of low disk space, and only if there is space again.
     private void requireResumable(PauseReason why) {
         if (sandbox.lifecycle().state() instanceof State.Paused paused
                 && paused.why().cause() == Cause.DISK) {
@@ -129,7 +129,7 @@ final class Pausing {
         }
     }
 
-    /// Why a call to a paused sandbox fails.
+    /// Failure of a call to a paused sandbox.
     SandboxException refusal(State.Paused paused) {
         if (paused.why().cause() != Cause.DISK) {
             return new SandboxException(new Failure.SandboxNotRunning(sandbox.id(), Status.PAUSED));
@@ -146,7 +146,7 @@ final class Pausing {
             rows.phase(sandbox.id(), Phase.RUNNING);
             undo.add("freeze " + sandbox.id() + " again", paused.machine()::pause);
             paused.machine().resume();
-            Guest guest = streams.thawed(sandbox, paused);
+            Guest guest = connections.thawed(sandbox, paused);
             undo.keep();
             return guest;
         }

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Machines that are up, greeted and set up, waiting for an owner. Each is handed out once. Thread-safe.
+/// Pool of started machines without an owner, each with a connected guest. Each is handed out once. Thread-safe.
 final class Pool {
     private static final Logger LOG = LoggerFactory.getLogger(Pool.class);
     private static final int FILLERS = 2;
@@ -58,11 +58,10 @@ final class Pool {
         this.notBeforeNanos = engine.timeSource.nanos();
     }
 
-    /// A machine without an owner and the row that keeps it from being forgotten.
+    /// Machine without an owner, and its row.
     record Warm(SandboxRow row, Launched launched) {
-        /// Reports whether its guest was there a moment ago: a machine that dies takes its stream with it.
-        /// Whoever gives it an owner asks the guest itself, so that looking for the machine's processes here is
-        /// not needed.
+        /// Reports whether the guest is connected, since the stream ends with the machine. The assignment of an
+        /// owner sends a request to the guest, so the processes need no check here.
         boolean isConnected() {
             return launched.guest().isOpen();
         }
@@ -74,11 +73,10 @@ final class Pool {
         }
     }
 
-    /// Takes a machine that can be given these limits, if there is one that lives. The caller must give it an owner
-    /// or [#discard] it.
+    /// Takes a live machine that supports these limits, if any. The caller must assign an owner or call [#discard].
     Optional<Warm> take(Limits limits) {
         if (limits.diskBytes() != engine.config.limits().diskBytes()) {
-            return Optional.empty(); // A disk keeps the size it was made with.
+            return Optional.empty(); // The size of a disk cannot change.
         }
         try {
             while (true) {
@@ -102,16 +100,16 @@ final class Pool {
         }
     }
 
-    /// A pool that is still half full waits for its regular refill: a start at this very moment would take the
-    /// processor from the first command of the sandbox that is just being handed out.
+    /// A pool that is at least half full waits for its regular refill, because a start now takes processor time
+    /// from the first command of the new sandbox.
     private boolean isLow() {
         synchronized (lock) {
             return ready.size() * 2 < engine.config.room().poolSize();
         }
     }
 
-    /// Gives up one machine to make room for a sandbox that no machine of the pool would do for.
-    void sacrifice() {
+    /// Removes one machine to make room for a sandbox that cannot use a machine of the pool.
+    void evict() {
         Warm warm;
         synchronized (lock) {
             warm = ready.pollLast();
@@ -122,18 +120,18 @@ final class Pool {
         }
     }
 
-    /// Takes back a machine that was taken and given to nobody.
+    /// Returns a machine that was taken and not assigned.
     void giveBack(Warm warm) {
         capacity.returnToPool();
         synchronized (lock) {
             ready.addFirst(warm);
         }
         if (!warm.isConnected()) {
-            lost(warm); // The listener of the stream may have come while the machine was away.
+            lost(warm); // The stream may have broken while the machine was taken.
         }
     }
 
-    /// Removes a machine that was taken. It is never given to anybody.
+    /// Removes a machine that was taken. It is never handed out.
     void discard(Warm warm) {
         warm.launched().guest().close();
         forget(warm.row().id());
@@ -143,9 +141,8 @@ final class Pool {
         engine.tasks.start("discard-" + warm.row().id(), () -> discard(warm));
     }
 
-    /// Removes every machine that waits, all at the same time. The engine must be draining and its tasks must be
-    /// over, so that nobody adds another. Machines that take too long end by themselves or are removed by the next
-    /// server.
+    /// Removes every waiting machine, in parallel. The engine must be draining without running tasks, so that no
+    /// machine is added. If a removal takes too long, the machine exits by itself, or the next server removes it.
     void close() {
         List<Warm> unused;
         synchronized (lock) {
@@ -164,13 +161,13 @@ final class Pool {
         }
     }
 
-    /// Removes a machine that has no owner, then its row: a disk that outlives its row would look like one whose
-    /// row was lost.
+    /// Removes a machine without an owner, then its row. In the other order, a remaining disk looks like a disk
+    /// with a lost row.
     void forget(SandboxId id) {
         leftovers.clear(id);
     }
 
-    /// Starts machines in the background until the pool is full, there is no more room, or one fails.
+    /// Starts machines in the background until the pool is full, the capacity is used, or a start fails.
     void refill() {
         if (engine.tasks.isDraining()) {
             return;
@@ -198,7 +195,7 @@ final class Pool {
         }
     }
 
-    /// The place in the pool was taken already; it is given back if no machine comes of it.
+    /// Starts one machine. The caller has taken its place in the pool; a failed start releases the place.
     private void fillOne() {
         SandboxRow row = newRow();
         try (var undo = new Undo()) {
@@ -206,7 +203,7 @@ final class Pool {
             engine.registry.claim(row.id());
             undo.add("forget " + row.id(), () -> forget(row.id()));
             engine.rows.insert(row);
-            Launched launched = engine.registry.inTurn(row.id(), () -> launch.start(row, Disk.ERASE));
+            Launched launched = engine.registry.exclusively(row.id(), () -> launch.start(row, Disk.ERASE));
             undo.add("close the stream of " + row.id(), launched.guest()::close);
             engine.rows.phase(row.id(), Phase.POOLED);
             add(new Warm(row.withPhase(Phase.POOLED), launched));
@@ -232,7 +229,7 @@ final class Pool {
         }
     }
 
-    /// A machine whose stream breaks while it waits is worth nothing to anybody.
+    /// Removes a waiting machine whose stream broke.
     private void lost(Warm warm) {
         boolean waiting;
         synchronized (lock) {
@@ -245,14 +242,14 @@ final class Pool {
         }
     }
 
-    /// Takes back a machine that an earlier server kept warm, if it lives; removes it otherwise. Its place in the
-    /// pool must have been taken.
+    /// Adds a machine from the pool of an earlier server, if it lives; removes it otherwise. The caller has taken
+    /// its place in the pool.
     void adopt(SandboxRow row) {
         try (var undo = new Undo()) {
             undo.add("give back its place", capacity::leavePool);
             undo.add("forget " + row.id(), () -> forget(row.id()));
             Optional<Machine> machine = engine.provider.adopt(row.id(), ADOPTION);
-            // A store that was put back from a copy may have a row of the time before the machine was handed out.
+            // If the store was restored from a backup, the row can be older than the assignment of the machine.
             if (machine.isPresent() && engine.inventory.trace(row.id()).isUnused()) {
                 var guest = launch.greet(machine.get(), row.secret(), ADOPTION);
                 add(new Warm(row, new Launched(machine.get(), guest)));

@@ -1,9 +1,9 @@
 package dev.vivarium.core.sandbox;
 
-/// How full the house is. Immutable.
+/// Usage of the capacity and of the pool. Immutable.
 ///
-/// @param target    machines the pool would like to keep warm
-/// @param available machines that could be handed out now
-/// @param active    sandboxes that belong to a thread, those being created included
-/// @param capacity  how many sandboxes there may be at most
+/// @param target    configured size of the pool
+/// @param available machines that can be handed out now
+/// @param active    sandboxes of threads, including those in creation
+/// @param capacity  maximum number of sandboxes
 public record PoolStatus(int target, int available, int active, int capacity) {}

@@ -6,23 +6,23 @@ import dev.vivarium.model.SandboxId;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Ends sandboxes whose lifetime or idle time is over. Thread-safe.
+/// Periodic task that ends sandboxes whose lifetime or idle timeout is over. Thread-safe.
 ///
-/// The reaper checks every lease on each run: a thousand leases cost microseconds, and an extended, shortened or
-/// restored lease needs no special case. It asks the guest for running processes only if a lease is idle.
+/// The reaper checks every lease on each run: a thousand leases cost microseconds, and a changed lease needs no special
+/// case. It asks the guest for running processes only if a lease is idle.
 final class Reaper {
     private final Registry registry;
     private final BackgroundTasks tasks;
-    private final Termination ending;
+    private final Termination termination;
     private final Set<SandboxId> underExamination = ConcurrentHashMap.newKeySet();
 
-    Reaper(Registry registry, BackgroundTasks tasks, Termination ending) {
+    Reaper(Registry registry, BackgroundTasks tasks, Termination termination) {
         this.registry = registry;
         this.tasks = tasks;
-        this.ending = ending;
+        this.termination = termination;
     }
 
-    void beat() {
+    void runOnce() {
         for (Sandbox sandbox : registry.all()) {
             if (isDue(sandbox) && underExamination.add(sandbox.id())) {
                 tasks.start("reap-" + sandbox.id(), () -> {
@@ -40,10 +40,10 @@ final class Reaper {
         return sandbox.lease().isOver() || sandbox.lease().isIdleTooLong();
     }
 
-    /// Ends a sandbox that is due, unless something turns out to run inside.
+    /// Ends a sandbox whose lease is over, unless a process runs inside.
     void reapIfIdle(Sandbox sandbox) {
         if (sandbox.lease().isOver()) {
-            ending.end(
+            termination.end(
                     sandbox,
                     End.Cause.LIFETIME,
                     "it lived as long as a sandbox may, until "
@@ -53,7 +53,7 @@ final class Reaper {
                 sandbox.lease().touch();
             } else if (sandbox.lease().isIdleTooLong()) {
                 // A client may have used the sandbox during the request to the guest.
-                ending.end(
+                termination.end(
                         sandbox,
                         End.Cause.IDLE,
                         "nobody used it since " + sandbox.lease().lastActivity());

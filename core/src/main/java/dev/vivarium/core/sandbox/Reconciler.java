@@ -7,18 +7,18 @@ import dev.vivarium.model.SandboxId;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Compares what the provider and the store have with what the engine knows. It removes machines and disks whose
+/// Periodic comparison of the provider and the store with the registered sandboxes. It removes machines and disks whose
 /// removal failed or that a killed server left, and ends rows without a sandbox. Thread-safe.
 final class Reconciler {
     private final Engine engine;
-    private final Termination ending;
+    private final Termination termination;
     private final OrphanCleanup leftovers;
     private final AtomicLong passes = new AtomicLong();
     private final AtomicLong orphans = new AtomicLong();
 
-    Reconciler(Engine engine, Termination ending, OrphanCleanup leftovers) {
+    Reconciler(Engine engine, Termination termination, OrphanCleanup leftovers) {
         this.engine = engine;
-        this.ending = ending;
+        this.termination = termination;
         this.leftovers = leftovers;
     }
 
@@ -26,18 +26,18 @@ final class Reconciler {
         return new Reconciliation(passes.get(), orphans.get());
     }
 
-    void beat() {
-        ending.settle();
+    void runOnce() {
+        termination.settle();
         removeOrphans();
         endForgottenRows();
         leftovers.deleteOldOrphans();
-        // After the removal: a disk whose row was pruned could not be told from one whose row was lost.
+        // After the removal, because a disk with a pruned row looks like a disk with a lost row.
         engine.rows.prune(engine.timeSource.now().minus(engine.config.times().keepEnded()));
         passes.incrementAndGet();
     }
 
-    /// The order matters: an id is claimed before anything of it exists, so what is found first and is not claimed
-    /// afterwards has no owner.
+    /// The order matters: an id is claimed before anything of it exists. A trace that is found first and whose id
+    /// is not claimed afterwards has no owner.
     private void removeOrphans() {
         Set<SandboxId> found = engine.provider.survivors();
         for (SandboxId id : found) {
@@ -51,7 +51,7 @@ final class Reconciler {
     private void endForgottenRows() {
         for (SandboxRow row : engine.rows.alive()) {
             if (engine.registry.isClaimed(row.id())
-                    || ending.findUnstored(row.id()).isPresent()) {
+                    || termination.findUnstored(row.id()).isPresent()) {
                 continue;
             }
             if (row.owner().isEmpty()) {

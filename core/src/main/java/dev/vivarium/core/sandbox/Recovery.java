@@ -21,18 +21,18 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Finds sandboxes again after a restart, in the background and several at a time; callers of a thread wait for theirs
-/// alone. Thread-safe.
+/// Recovery of sandboxes after a restart, in the background and several at a time. A caller waits only for the sandbox
+/// of its thread. Thread-safe.
 ///
-/// | the store says | and the provider finds | then |
+/// | store | provider | action |
 /// |---|---|---|
-/// | `running` | a machine | thawed if need be, greeted; runs on with its processes |
-/// | `running`, `paused` | no machine, but a disk | started again on the disk, with a new secret |
-/// | `paused` | a machine | frozen if need be; greeted when it is resumed |
-/// | `running`, `paused` | nothing | failed: the host was restarted without its disk |
-/// | `creating` | anything | failed, removed |
-/// | `pooled` | an unused machine | back to the pool; anything else is removed, or kept in `orphans/` if it was used |
-/// | `running`, `paused` | a disk in `orphans/` | moved back, then as above |
+/// | `running` | a machine | resume if frozen, reconnect; the processes continue |
+/// | `running`, `paused` | no machine, but a disk | start again on the disk, with a new secret |
+/// | `paused` | a machine | freeze if needed; reconnect on resume |
+/// | `running`, `paused` | nothing | fail: the host was restarted without its disk |
+/// | `creating` | anything | fail, remove |
+/// | `pooled` | an unused machine | return to the pool; anything else is removed, or kept in `orphans/` if used |
+/// | `running`, `paused` | a disk in `orphans/` | move back, then as above |
 final class Recovery {
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
     private static final Duration ADOPTION = Duration.ofSeconds(5);
@@ -41,8 +41,8 @@ final class Recovery {
 
     private final Engine engine;
     private final Launch launch;
-    private final GuestConnections streams;
-    private final Termination ending;
+    private final GuestConnections connections;
+    private final Termination termination;
     private final OrphanCleanup leftovers;
     private final Ownership ownership;
     private final Capacity capacity;
@@ -55,8 +55,8 @@ final class Recovery {
     Recovery(Parts parts, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
         this.engine = parts.engine();
         this.launch = parts.launch();
-        this.streams = parts.streams();
-        this.ending = parts.ending();
+        this.connections = parts.connections();
+        this.termination = parts.termination();
         this.leftovers = leftovers;
         this.ownership = ownership;
         this.capacity = capacity;
@@ -64,15 +64,15 @@ final class Recovery {
         this.pauses = engine.rows.pauses();
     }
 
-    /// The parts that start and end machines.
-    record Parts(Engine engine, Launch launch, GuestConnections streams, Termination ending) {}
+    /// Components that start and end machines.
+    record Parts(Engine engine, Launch launch, GuestConnections connections, Termination termination) {}
 
-    /// Makes every sandbox that the store has known at once, and starts to look for their machines.
+    /// Registers every sandbox of the store at once, and starts the search for their machines.
     void start() {
-        ending.adoptMarked();
+        termination.adoptMarked();
         leftovers.takeBackKnown();
         for (SandboxRow row : engine.rows.alive()) {
-            if (ending.findUnstored(row.id()).isPresent()) {
+            if (termination.findUnstored(row.id()).isPresent()) {
                 continue;
             }
             engine.registry.claim(row.id());
@@ -86,7 +86,7 @@ final class Recovery {
         }
     }
 
-    /// Its place is taken now, before the pool would start another machine for it.
+    /// Takes the place of the machine now, before the pool starts another machine for it.
     private void findWarm(SandboxRow row) {
         if (capacity.enterPool()) {
             background("adopt-" + row.id(), () -> pool.adopt(row));
@@ -96,15 +96,15 @@ final class Recovery {
     }
 
     private void find(SandboxRow row, Status status) {
-        var sandbox = new Sandbox(engine, streams, row, new State.Recovering(status));
+        var sandbox = new Sandbox(engine, connections, row, new State.Recovering(status));
         capacity.adopt(row.limits().diskBytes());
         engine.registry.add(sandbox);
         engine.registry.assign(sandbox);
         findLater(sandbox, status);
     }
 
-    /// Looks for the machine of a sandbox in the background, until the sandbox is found or ends. A failure of the
-    /// server does not end it: the next attempt follows after a pause.
+    /// Recovers a sandbox in the background, until it is found or ends. After a failure of the server, the next
+    /// attempt follows after a pause.
     void findLater(Sandbox sandbox, Status status) {
         var retry = new Retry(engine.tasks, sandbox);
         engine.tasks.start("recover-" + sandbox.id(), () -> {
@@ -133,7 +133,7 @@ final class Recovery {
         }
     }
 
-    /// A server that stopped while it made this one told nobody about it.
+    /// Ends a sandbox whose creation an earlier server did not complete; no client has its id.
     private void abandon(SandboxRow row) {
         if (row.owner().isPresent()) {
             var end =
@@ -143,7 +143,7 @@ final class Recovery {
         leftovers.clear(row.id());
     }
 
-    /// Reports whether nothing is left to do for the sandbox.
+    /// Reports whether the recovery of the sandbox is complete.
     private boolean recover(Sandbox sandbox, Status status) {
         try {
             Optional<Machine> machine = engine.provider.adopt(sandbox.id(), ADOPTION);
@@ -155,14 +155,14 @@ final class Recovery {
             return true;
         } catch (RuntimeException e) {
             if (engine.tasks.isDraining() || sandbox.info().end().isPresent()) {
-                return true; // The next server will find it; or somebody ended it and has seen to its machine.
+                return true; // The next server recovers it, or its end has removed the machine.
             }
             LOG.warn("the server failed to recover sandbox {} and tries again: {}", sandbox.id(), e.getMessage());
             return false;
         }
     }
 
-    /// Reports whether the machine answers, or is frozen as it should be, or is not wanted any more.
+    /// Reports whether the machine replies, is frozen as stored, or is no longer needed.
     private boolean adopted(Sandbox sandbox, Machine machine, Status status) {
         if (status == Status.PAUSED) {
             machine.pause();
@@ -178,11 +178,11 @@ final class Recovery {
                         sandbox,
                         () -> launch.setUp(
                                 new Launched(machine, guest), sandbox.row().limits()));
-                streams.recovered(sandbox, machine, guest, SandboxListener.Recovery.ADOPTED);
+                connections.recovered(sandbox, machine, guest, SandboxListener.Recovery.ADOPTED);
                 return true;
             } catch (SandboxException e) {
                 if (!Retry.isFaultOfGuest(e)) {
-                    throw e; // The machine lives, and its processes are not given up for a failure of the server.
+                    throw e; // The machine lives; a failure of the server must not end its processes.
                 }
                 LOG.warn("sandbox {} is there but does not answer: {}", sandbox.id(), e.getMessage());
             }
@@ -190,8 +190,7 @@ final class Recovery {
         return false;
     }
 
-    /// Sets the grace that this server was started with. A sandbox that keeps its old grace is no reason to lose
-    /// it.
+    /// Sets the grace of this server. If that fails, the sandbox continues with its old grace.
     private static void renewGrace(Sandbox sandbox, Runnable setGrace) {
         try {
             setGrace.run();
@@ -215,14 +214,16 @@ final class Recovery {
         return Optional.ofNullable(pauses.get(id)).map(PauseReason::of).orElse(PauseReason.UNKNOWN);
     }
 
-    /// Starts the machine again on its disk. The files are all that is left of it; that is better than nothing.
+    /// Starts the machine again on its disk. Only the files survive.
     private void revive(Sandbox sandbox) {
-        Optional<Launched> launched = engine.registry.inTurn(sandbox.id(), () -> startAgain(sandbox));
+        Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startAgain(sandbox));
         if (launched.isEmpty()) {
-            ending.end(sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
+            termination.end(
+                    sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
             return;
         }
-        streams.recovered(sandbox, launched.get().machine(), launched.get().guest(), SandboxListener.Recovery.REVIVED);
+        connections.recovered(
+                sandbox, launched.get().machine(), launched.get().guest(), SandboxListener.Recovery.REVIVED);
     }
 
     private Optional<Launched> startAgain(Sandbox sandbox) {
@@ -238,7 +239,7 @@ final class Recovery {
         return Optional.of(startOnOldDisk(sandbox.row().withSecret(secret)));
     }
 
-    /// A workspace is at stake: one failure may be chance.
+    /// Retries, because the workspace is at stake and one failure can be accidental.
     private Launched startOnOldDisk(SandboxRow row) {
         for (int attempt = 1; ; attempt++) {
             try {

@@ -9,11 +9,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
-/// Which sandboxes there are, by id and by thread, and which ids have, or may be about to have, a machine. Thread-safe.
+/// Index of the sandboxes by id and by thread, and of the ids that have, or may soon have, a machine. Thread-safe.
 ///
-/// An id is claimed before anything is started under it and released after everything was removed, so that what a
-/// provider finds and nobody claims is an orphan. Machines are made and removed in turns, since a provider need not
-/// bear both at once for one id.
+/// An id is claimed before anything is started under it and released after everything was removed. If a provider finds
+/// an id that is not claimed, that id is an orphan. Creation and removal of one id never overlap, because a provider
+/// need not support that.
 final class Registry {
     private final Map<SandboxId, Sandbox> byId = new ConcurrentHashMap<>();
     private final Map<ThreadId, Sandbox> byThread = new ConcurrentHashMap<>();
@@ -31,28 +31,28 @@ final class Registry {
         return claimed.containsKey(id);
     }
 
-    /// Does something to the machine of `id` when nobody else does; claims the id if nobody has.
-    <T> T inTurn(SandboxId id, Supplier<T> work) {
-        Semaphore turn = claimed.computeIfAbsent(id, _ -> new Semaphore(1, true));
-        turn.acquireUninterruptibly();
+    /// Runs `work` on the machine of `id`, exclusively; claims the id if needed.
+    <T> T exclusively(SandboxId id, Supplier<T> work) {
+        Semaphore mutex = claimed.computeIfAbsent(id, _ -> new Semaphore(1, true));
+        mutex.acquireUninterruptibly();
         try {
             return work.get();
         } finally {
-            turn.release();
+            mutex.release();
         }
     }
 
-    /// Makes a sandbox known by its id.
+    /// Registers a sandbox by its id.
     void add(Sandbox sandbox) {
         byId.put(sandbox.id(), sandbox);
     }
 
-    /// Makes it the sandbox of its thread.
+    /// Registers the sandbox of its thread.
     void assign(Sandbox sandbox) {
         byThread.put(sandbox.thread(), sandbox);
     }
 
-    /// Takes it from its thread, unless that has another one by now.
+    /// Removes the sandbox from its thread, unless the thread has another sandbox.
     void unassign(Sandbox sandbox) {
         byThread.remove(sandbox.thread(), sandbox);
     }

@@ -25,7 +25,7 @@ final class Retry {
         return failure instanceof SandboxException known && known.failure() instanceof Failure.GuestUnreachable;
     }
 
-    /// Reports whether another attempt is useful. After a drain the next server recovers the sandbox.
+    /// Reports whether another attempt is useful. After a drain, the next server recovers the sandbox.
     boolean isWanted() {
         return !tasks.isDraining() && sandbox.info().end().isEmpty();
     }

@@ -30,14 +30,14 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// One thread's sandbox. Thread-safe.
+/// Sandbox of one thread. Thread-safe.
 ///
-/// Everything one does with it goes through its guest, which only a running sandbox has: in any other state the call
-/// fails with `SandboxNotRunning`, and with `SandboxEnded` and the cause once it has ended. A call that comes while the
-/// server is looking for the sandbox after a restart, or while a broken stream is made anew, waits a little.
+/// Calls go through the guest, which only a running sandbox has. In any other state, a call fails with
+/// `SandboxNotRunning`, or with `SandboxEnded` and the cause after the end. During a recovery or a reconnect, a call
+/// waits for the result, with a timeout.
 public final class Sandbox {
-    /// How long a call waits for a sandbox that is being found again.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /// Maximum wait of a call for the recovery of the sandbox.
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Engine engine;
     private final SandboxRow row;
@@ -47,8 +47,8 @@ public final class Sandbox {
     private final Pausing pausing;
     private final GuestTraffic guestTraffic;
     private final OomWatch ooms;
-    private final DisconnectCounter losses;
-    private final WriteLock turns = new WriteLock();
+    private final DisconnectCounter disconnects;
+    private final WriteLock writeLock = new WriteLock();
     private final Processes processes;
     private final Shells shells;
     private final SandboxEgress sandboxEgress;
@@ -58,7 +58,7 @@ public final class Sandbox {
     private volatile String secret;
 
     /// `row` must have an owner.
-    Sandbox(Engine engine, GuestConnections streams, SandboxRow row, State first) {
+    Sandbox(Engine engine, GuestConnections connections, SandboxRow row, State first) {
         this.engine = engine;
         this.row = row;
         this.secret = row.secret();
@@ -66,15 +66,15 @@ public final class Sandbox {
         this.lease = new Lease(engine.timeSource, row.idleTimeout(), row.lastActivity(), row.endsAt());
         this.lifecycle =
                 new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
-        this.pausing = new Pausing(this, engine.provider, engine.rows, engine.space, engine.listeners, streams);
+        this.pausing = new Pausing(this, engine.provider, engine.rows, engine.space, engine.listeners, connections);
         this.guestTraffic =
                 new GuestTraffic(this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
-        this.losses = new DisconnectCounter(engine.timeSource);
+        this.disconnects = new DisconnectCounter(engine.timeSource);
         this.processes = new Processes(row.id(), engine.timeSource.clock(), this::announce);
         this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
-        this.sandboxEgress = streams.egressOf(this);
-        this.controlPort = streams.controlPortOf(this);
+        this.sandboxEgress = connections.egressOf(this);
+        this.controlPort = connections.controlPortOf(this);
         this.environment = new Environment(sandboxEgress, row.env());
     }
 
@@ -82,7 +82,7 @@ public final class Sandbox {
         return row.id();
     }
 
-    /// Whose it is, how it is, and when and why it will end or has ended. Never waits.
+    /// Owner, state, and time and cause of the end. Never blocks.
     public SandboxInfo info() {
         State state = lifecycle.state();
         return new SandboxInfo(
@@ -99,23 +99,22 @@ public final class Sandbox {
                 state.findReason());
     }
 
-    /// Starts a command with the sandbox's own environment under the command's. Close the result.
+    /// Starts a command. Its environment includes that of the sandbox. Close the result.
     public Execution exec(Command command) {
         var execution = Execution.start(guest(), environment.plain(command, workspace()));
-        return execution.heardBy(announce(CommandStarted.of(command, execution.pid())));
+        return execution.withListener(announce(CommandStarted.of(command, execution.pid())));
     }
 
     private OutputListener announce(CommandStarted commandStarted) {
         return engine.listeners.outputListener(id(), commandStarted);
     }
 
-    /// Starts a command that nobody waits for, under a [name][Processes#newName()] by which the next server finds
-    /// it.
+    /// Starts a detached command under a [name][Processes#newName()] by which the next server finds it.
     public ManagedProcess detach(String name, Command command, ManagedProcess.Origin origin) {
         return processes.detach(guest(), name, environment.plain(command, workspace()), origin);
     }
 
-    /// What was started in it and is still known. Never waits; looking is no use.
+    /// Known processes of the sandbox. Never blocks, and does not extend the lease.
     public Processes processes() {
         return processes;
     }
@@ -125,30 +124,30 @@ public final class Sandbox {
         return shells.open(guest(), environment.onTerminal(command, workspace()), size);
     }
 
-    /// The terminals that people share.
+    /// Shared terminals of the sandbox.
     public Shells shells() {
         return shells;
     }
 
-    /// Its files, for as long as the present stream to its guest lasts; ask again for each use.
+    /// Files of the sandbox through the current connection to the guest. Call this for each use.
     public Workspace files() {
-        return new Workspace(guest(), turns);
+        return new Workspace(guest(), writeLock);
     }
 
-    /// Its files for whoever only looks: does not extend the lease.
+    /// Files of the sandbox for passive readers. Does not extend the lease.
     public Workspace look() {
         engine.tasks.refuseWhileDraining();
-        return new Workspace(running().guest().unnoticed(), turns);
+        return new Workspace(running().guest().unnoticed(), writeLock);
     }
 
-    /// Its way out, and what it may reach by it. To change that: [Sandboxes#allow].
+    /// Egress of the sandbox and its rules. To change the rules, call [Sandboxes#allow].
     public SandboxEgress sandboxEgress() {
         return sandboxEgress;
     }
 
-    /// Opens its way to the server, for good, and says where that is as programs inside see it. To serve those who
-    /// come that way: [Sandboxes#reception].
-    public URI openDoor() {
+    /// Opens the control port permanently, and returns its address inside the sandbox. To handle its connections,
+    /// see [Sandboxes#controlPorts].
+    public URI openControlPort() {
         return controlPort.open(guest(), port -> engine.rows.controlPort(id(), port));
     }
 
@@ -156,27 +155,27 @@ public final class Sandbox {
         return controlPort;
     }
 
-    /// Connects to a port that something inside listens on. Close the result.
+    /// Connects to a listening port inside. Close the result.
     public Connection dial(int port) {
         return Connection.dial(guest(), port);
     }
 
-    /// Where commands find their files, as they see it.
+    /// Path of the workspace inside the sandbox.
     public String workspace() {
         return running().machine().workspace();
     }
 
-    /// What it uses, as its guest sees it. Looking does not extend the lease.
+    /// Resource usage, measured by the guest. Does not extend the lease.
     public GuestStats stats() {
         return running().guest().stats();
     }
 
-    /// What it uses, by the kernel's account. Looking does not extend the lease.
+    /// Resource usage, measured by the kernel. Does not extend the lease.
     public Machine.Usage usage() {
         return machine().usage();
     }
 
-    /// A heartbeat: extends the lease and does nothing else.
+    /// Extends the lease.
     public void touch() {
         requireNotEnded();
         lease.touch();
@@ -188,20 +187,20 @@ public final class Sandbox {
         });
     }
 
-    /// Freezes every process; commands that run stand still with their streams open. Legal when running or paused.
+    /// Freezes every process. The streams of running commands stay open. Legal in the states running and paused.
     public void pause(PauseReason why) {
         settled();
         pausing.pause(why);
     }
 
-    /// Thaws every process. Legal when paused or running. Fails with `NoDiskSpace` when the sandbox was frozen for
-    /// want of disk space and there still is none, or nobody asked for it.
+    /// Resumes every process. Legal in the states paused and running. If the sandbox was frozen because of low disk
+    /// space, it fails with `NoDiskSpace` while space is low, or if no person requested the resume.
     public void resume(PauseReason why) {
         settled();
         pausing.resume(why);
     }
 
-    /// The guest, for a use: it extends the lease.
+    /// The guest, for a call that extends the lease.
     private Guest guest() {
         engine.tasks.refuseWhileDraining();
         State.Running running = running();
@@ -226,30 +225,30 @@ public final class Sandbox {
         return state.findMachine().orElseGet(() -> running().machine());
     }
 
-    /// The state once it is not being found again, and a stream that has just broken has been noticed.
+    /// State after a recovery in progress, and after a broken stream was detected.
     private State settled() {
         engine.tasks.refuseWhileDraining();
-        return awaitDiagnosis(PATIENCE);
+        return awaitDiagnosis(TIMEOUT);
     }
 
-    /// Waits while the server looks for it after a restart, or makes a broken stream anew.
+    /// Waits for a recovery or reconnect in progress.
     public void awaitFound() {
         if (!engine.tasks.isDraining()) {
-            awaitDiagnosis(PATIENCE);
+            awaitDiagnosis(TIMEOUT);
         }
     }
 
-    State awaitDiagnosis(Duration patience) {
+    State awaitDiagnosis(Duration timeout) {
         return lifecycle.await(
                 state -> switch (state) {
                     case State.Recovering _ -> false;
                     case State.Running running -> running.guest().isOpen();
                     case State.Creating _, State.Paused _, State.Terminated _, State.Failed _ -> true;
                 },
-                patience);
+                timeout);
     }
 
-    /// Why a step failed that somebody else made impossible, or overtook.
+    /// Failure of a transition that another transition prevented or overtook.
     SandboxException overtaken() {
         requireNotEnded();
         return notRunning(lifecycle.state().status());
@@ -259,16 +258,17 @@ public final class Sandbox {
         return new SandboxException(new Failure.SandboxNotRunning(id(), status));
     }
 
-    /// Explains a kill by the kernel's count; a command's own end is passed through this already.
+    /// Corrects the exit of a killed command with the OOM counter of the kernel. The exit of a command is already
+    /// corrected.
     public Exit explain(Exit exit) {
         return guestTraffic.explain(exit);
     }
 
-    boolean diedForWantOfMemory() {
+    boolean wasOomKilled() {
         return lifecycle.state().findMachine().map(ooms::explains).orElse(false);
     }
 
-    boolean diedForWantOfMemory(Machine machine) {
+    boolean wasOomKilled(Machine machine) {
         return ooms.explains(machine);
     }
 
@@ -284,7 +284,7 @@ public final class Sandbox {
         return row;
     }
 
-    /// What its present guest proves itself with.
+    /// Secret of the current guest.
     String secret() {
         return secret;
     }
@@ -301,25 +301,25 @@ public final class Sandbox {
         return lifecycle;
     }
 
-    DisconnectCounter losses() {
-        return losses;
+    DisconnectCounter disconnects() {
+        return disconnects;
     }
 
     GuestTraffic guestTraffic() {
         return guestTraffic;
     }
 
-    /// Its machine was removed, or its removal is the reconciler's now.
+    /// Marks the machine as removed, or its removal as left to the reconciler.
     void markGone() {
         gone.countDown();
     }
 
-    /// Waits until an end that somebody else began has removed the machine.
+    /// Waits until another thread that ends the sandbox has removed the machine.
     void awaitGone() {
         try {
-            if (!gone.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!gone.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new SandboxException(new Failure.ProviderFailed(
-                        "removing " + id(), "it takes longer than " + PATIENCE.toSeconds() + " s"));
+                        "removing " + id(), "it takes longer than " + TIMEOUT.toSeconds() + " s"));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -13,7 +13,7 @@ import java.time.Duration;
 /// The engine calls its listeners outside locks, one after the other in the order of registration. If a listener
 /// throws, the engine logs the exception and calls the next one. Except for [#ending], a listener must return quickly.
 ///
-/// A sandbox that ends on purpose gives `ending`, `ended`, `removed`, in this order. A sandbox that fails gives no
+/// A sandbox that is terminated gives `ending`, `ended`, `removed`, in this order. A sandbox that fails gives no
 /// `ending`.
 public interface SandboxListener {
     /// Source of a new sandbox.
@@ -45,9 +45,9 @@ public interface SandboxListener {
     default void refused(Failure failure) {}
 
     /// A command started, or the server found it again after a restart. Returns the listener for its output; the
-    /// first one that is not `NOBODY` gets the output.
+    /// first one that is not `NONE` gets the output.
     default OutputListener command(SandboxId sandbox, CommandStarted commandStarted) {
-        return OutputListener.NOBODY;
+        return OutputListener.NONE;
     }
 
     default void paused(SandboxInfo sandbox, PauseReason why) {}

@@ -35,13 +35,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 
-/// All sandboxes of one server, found by thread. Thread-safe.
+/// All sandboxes of one server, by thread. Thread-safe.
 ///
-/// A thread has at most one sandbox at a time and belongs to the user who first used it. Machines outlive this object:
-/// [#close] lets them go on, and the next [#open] on the same store finds them again.
+/// A thread has at most one sandbox at a time and belongs to its first user. Machines outlive this object: [#close]
+/// leaves them running, and the next [#open] on the same store recovers them.
 public final class Sandboxes implements AutoCloseable {
-    /// The longest that somebody else's creation of the same sandbox is waited for.
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /// Maximum wait for another caller that creates the same sandbox.
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final Duration REAP_EVERY = Duration.ofSeconds(1);
     private static final Duration LABEL_EVERY = Duration.ofMillis(500);
@@ -53,7 +53,7 @@ public final class Sandboxes implements AutoCloseable {
     private final EgressProxy egressProxy;
     private final ControlPorts controlPorts;
     private final Capacity capacity;
-    private final Termination ending;
+    private final Termination termination;
     private final EndedSandboxes ended;
     private final Pool pool;
     private final Creation creation;
@@ -76,26 +76,28 @@ public final class Sandboxes implements AutoCloseable {
         undo.add("start to drain", engine.tasks::startDraining);
         this.capacity =
                 new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
-        this.ending = new Termination(engine, capacity);
-        this.ended = new EndedSandboxes(engine.rows, ending);
+        this.termination = new Termination(engine, capacity);
+        this.ended = new EndedSandboxes(engine.rows, termination);
         var leftovers = new OrphanCleanup(
                 engine.provider,
                 engine.rows,
                 engine.registry,
                 engine.timeSource,
                 engine.config.times().keepOrphans(),
-                ending);
+                termination);
         this.ownership = new Ownership(engine.inventory, engine.store);
         var launch = new Launch(engine.provider, loop, engine.store, engine.config.times());
-        var streams = new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, ending);
+        var connections =
+                new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, termination);
         this.pool = new Pool(engine, launch, leftovers, capacity);
-        this.creation = new Creation(engine, launch, streams, ending, ownership, capacity, pool);
-        this.reaper = new Reaper(engine.registry, engine.tasks, ending);
-        this.reconciler = new Reconciler(engine, ending, leftovers);
+        this.creation = new Creation(engine, launch, connections, termination, ownership, capacity, pool);
+        this.reaper = new Reaper(engine.registry, engine.tasks, termination);
+        this.reconciler = new Reconciler(engine, termination, leftovers);
         this.activity = new ActivityWriter(engine.registry, engine.rows);
-        var parts = new Recovery.Parts(engine, launch, streams, ending);
+        var parts = new Recovery.Parts(engine, launch, connections, termination);
         var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
-        this.snapshots = new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), launch, streams, recovery);
+        this.snapshots =
+                new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), launch, connections, recovery);
         snapshots.takeBackKnown();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
@@ -107,20 +109,20 @@ public final class Sandboxes implements AutoCloseable {
         Duration reconcileEvery = engine.config.times().reconcileEvery();
         var probe = new LivenessProbe(engine.registry, engine.tasks);
         diskGuard.start();
-        jobs.every(Duration.ZERO, REAP_EVERY, "reaper", reaper::beat)
-                .every(Duration.ZERO, REAP_EVERY, "unstored ends", ending::settle)
+        jobs.every(Duration.ZERO, REAP_EVERY, "reaper", reaper::runOnce)
+                .every(Duration.ZERO, REAP_EVERY, "unstored ends", termination::settle)
                 .every(Duration.ZERO, REAP_EVERY, "pool", pool::refill)
                 .every(Duration.ZERO, FLUSH_EVERY, "activity", activity::flush)
                 .every(Duration.ZERO, LABEL_EVERY, "labels", ownership::flush)
-                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", probe::beat)
-                .every(Duration.ZERO, reconcileEvery, "reconciler", reconciler::beat)
+                .every(Duration.ZERO, LivenessProbe.EVERY, "liveness probe", probe::runOnce)
+                .every(Duration.ZERO, reconcileEvery, "reconciler", reconciler::runOnce)
                 .every(Duration.ZERO, reconcileEvery, "snapshots", snapshots::reconcile);
     }
 
-    /// Opens the sandboxes that `db` contains and looks for their machines in the background. The caller closes the
+    /// Opens the sandboxes that `db` contains and recovers their machines in the background. The caller closes the
     /// provider and the database after this object.
     ///
-    /// @param listeners called in this order on every signal
+    /// @param listeners called in this order on every event
     public static Sandboxes open(
             Provider provider, Db db, SandboxesConfig config, List<SandboxListener> listeners, Scheduler scheduler) {
         return open(provider, db, config, listeners, TimeSource.of(scheduler));
@@ -137,8 +139,9 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// The thread's sandbox; made if it has none. Of several calls at once for one thread, one makes it. Fails with
-    /// `NoSandboxForThread` when the thread is another user's, and with `AtCapacity` when there is no room.
+    /// Returns the sandbox of the thread, and creates it if needed. Concurrent calls for one thread create one
+    /// sandbox. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `AtCapacity` if the
+    /// capacity is used.
     public OpenResult open(NewSandbox request) {
         engine.tasks.refuseWhileDraining();
         check(request);
@@ -155,7 +158,7 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// Nothing when what was found, or made by another caller, had ended before it could be given out.
+    /// Empty if the sandbox ended before it could be returned.
     private Optional<OpenResult> tryOpen(NewSandbox request) {
         Optional<Sandbox> existing = find(request.thread());
         if (existing.isPresent()) {
@@ -171,8 +174,7 @@ public final class Sandboxes implements AutoCloseable {
         return create(CreateRequest.empty(request), mine).map(made -> new OpenResult(made, OpenResult.Outcome.CREATED));
     }
 
-    /// Makes a sandbox for a thread whose creation `mine` stands for. Nothing when another caller has finished
-    /// between the look and the claim.
+    /// Creates a sandbox; `mine` represents the creation for its thread. Empty if another caller created it first.
     private Optional<Sandbox> create(CreateRequest order, CompletableFuture<Sandbox> mine) {
         ThreadId thread = order.request().thread();
         try {
@@ -192,9 +194,9 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// Makes a sandbox with the files of a snapshot, for a thread that has none. Its disk has the snapshot's size.
-    /// Fails with `NoSandboxForThread` when the thread is another user's, and with `ThreadHasSandbox` when it has
-    /// one.
+    /// Creates a sandbox with the files of a snapshot, for a thread without a sandbox. The disk has the size of the
+    /// snapshot. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `ThreadHasSandbox`
+    /// if it has a sandbox.
     public Sandbox fork(NewSandbox request, SnapshotInfo from) {
         engine.tasks.refuseWhileDraining();
         check(request);
@@ -238,14 +240,14 @@ public final class Sandboxes implements AutoCloseable {
 
     private static Sandbox await(CompletableFuture<Sandbox> creation, ThreadId thread) {
         try {
-            return creation.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return creation.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof SandboxException failed) {
                 throw new SandboxException(failed.failure(), failed);
             }
             throw new IllegalStateException("creating the sandbox of thread " + thread + " failed", e.getCause());
         } catch (TimeoutException e) {
-            String why = "another call has been creating it for " + PATIENCE.toSeconds() + " s";
+            String why = "another call has been creating it for " + TIMEOUT.toSeconds() + " s";
             throw new SandboxException(new Failure.ProviderFailed("creating the sandbox", why), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -253,17 +255,17 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// The thread's sandbox, if it has one that lives. Waits for one that is being found again after a restart.
+    /// The live sandbox of the thread, if any. Waits for a recovery in progress.
     public Optional<Sandbox> find(ThreadId thread) {
         return engine.registry.find(thread).filter(this::lives);
     }
 
-    /// The sandbox with this id, if it lives. Waits like the other.
+    /// The live sandbox with this id, if any. Waits for a recovery in progress.
     public Optional<Sandbox> find(SandboxId id) {
         return engine.registry.find(id).filter(this::lives);
     }
 
-    /// Whose a thread is, if anybody ever used it.
+    /// Owner of a thread, if it has one.
     public Optional<UserId> ownerOf(ThreadId thread) {
         return engine.registry
                 .find(thread)
@@ -271,7 +273,7 @@ public final class Sandboxes implements AutoCloseable {
                 .or(() -> engine.rows.ownerOf(thread));
     }
 
-    /// Whose a sandbox is or was, if it is still known.
+    /// Owner of a live or ended sandbox, while the store has its row.
     public Optional<SandboxRow.Owner> ownerOf(SandboxId id) {
         return engine.registry
                 .find(id)
@@ -279,33 +281,33 @@ public final class Sandboxes implements AutoCloseable {
                 .or(() -> engine.rows.find(id).flatMap(SandboxRow::owner));
     }
 
-    /// Whose a sandbox was that has ended, if it is still known.
+    /// Owner of an ended sandbox, while the store has its row.
     public Optional<UserId> endedOwner(SandboxId id) {
         return find(id).isPresent() ? Optional.empty() : ended.ownerOf(id);
     }
 
-    /// What is known of a sandbox that has ended.
+    /// Information about an ended sandbox.
     public Optional<SandboxInfo> findEnded(SandboxId id) {
         return ended.find(id);
     }
 
-    /// What is known of those that ended last, newest first; of one user, if there is one.
+    /// The sandboxes that ended last, newest first; filtered by user, if present.
     public List<SandboxInfo> newestEnded(Optional<UserId> user, int limit) {
         return ended.newest(user, limit);
     }
 
-    /// The thread's sandbox. Fails with `NoSandboxForThread`.
+    /// The sandbox of the thread. Fails with `NoSandboxForThread`.
     public Sandbox require(ThreadId thread) {
         return find(thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
     }
 
-    /// The sandbox with this id. Fails with `NoSuchSandbox`, which says how it ended if there was one.
+    /// The sandbox with this id. Fails with `NoSuchSandbox`, which contains the end of an ended sandbox.
     public Sandbox require(SandboxId id) {
         return require(id, _ -> true);
     }
 
-    /// The sandbox with this id, if its user is one of `mine`. Somebody else's is as if it had never been: neither
-    /// it nor its end is told.
+    /// The sandbox with this id, if `mine` accepts its user. For another user, it fails as if the id never existed,
+    /// without its end.
     public Sandbox require(SandboxId id, Predicate<UserId> mine) {
         return engine.registry
                 .find(id)
@@ -314,7 +316,7 @@ public final class Sandboxes implements AutoCloseable {
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(id.value(), ended.endOf(id, mine))));
     }
 
-    /// Reports whether a sandbox can be given out; one whose time is over is ended now, before the reaper comes.
+    /// Reports whether a sandbox is usable. If its lease is over, ends it without waiting for the reaper.
     private boolean lives(Sandbox sandbox) {
         sandbox.awaitFound();
         if (reaper.isDue(sandbox)) {
@@ -323,12 +325,12 @@ public final class Sandboxes implements AutoCloseable {
         return sandbox.info().end().isEmpty();
     }
 
-    /// The bytes that are held for unfinished work.
+    /// Budget for bytes of unfinished work.
     public ByteBudget memory() {
         return memory;
     }
 
-    /// Every sandbox of a thread that has not ended, oldest first.
+    /// Live sandboxes of threads, oldest first.
     public List<SandboxInfo> list() {
         return engine.registry.all().stream()
                 .map(Sandbox::info)
@@ -338,17 +340,17 @@ public final class Sandboxes implements AutoCloseable {
                 .toList();
     }
 
-    /// Ends a sandbox and returns when its machine is gone; the thread is free at once. One that has ended, or
-    /// never was, is fine.
+    /// Ends a sandbox and waits for the removal of its machine. Its thread can create another sandbox at once. Does
+    /// nothing for an ended or unknown id.
     public void terminate(SandboxId id, End.Cause cause, String detail) {
         engine.registry.find(id).ifPresent(sandbox -> {
-            ending.end(sandbox, cause, detail);
+            termination.end(sandbox, cause, detail);
             pool.refill();
         });
     }
 
-    /// Changes what a sandbox may reach outside, from now on and after a restart too. Fails with `NotAllowed` when
-    /// that is more than anybody may have.
+    /// Changes the egress rules of a sandbox, permanently. Fails with `NotAllowed` if they exceed the rules of the
+    /// server.
     public void allow(Sandbox sandbox, Egress list) {
         engine.tasks.refuseWhileDraining();
         engine.config.egress().require(list);
@@ -359,12 +361,12 @@ public final class Sandboxes implements AutoCloseable {
         sandbox.sandboxEgress().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
     }
 
-    /// Where the doors of all sandboxes lead.
+    /// Control ports of all sandboxes.
     public ControlPorts controlPorts() {
         return controlPorts;
     }
 
-    /// What threads' disks were.
+    /// Snapshots of the disks of threads.
     public Snapshots snapshots() {
         return snapshots;
     }
@@ -373,23 +375,23 @@ public final class Sandboxes implements AutoCloseable {
         return new PoolStatus(engine.config.room().poolSize(), pool.available(), capacity.active(), capacity.limit());
     }
 
-    /// The free space of the home.
+    /// Free space of the home.
     public DiskSpace diskSpace() {
         return engine.space;
     }
 
-    /// Reports whether the loop that reads from all guests runs, and answers within `timeout`.
+    /// Reports whether the guest loop replies within `timeout`.
     public boolean isGuestLoopResponsive(Duration timeout) {
         return loop.isResponsive(timeout);
     }
 
-    /// What was found without an owner and removed, so far.
+    /// Counts of the reconciler.
     public Reconciliation reconciliation() {
         return reconciler.counts();
     }
 
-    /// Refuses new work, saves what has to be saved, removes unused machines and disconnects the guests. Machines
-    /// that are used go on. Idempotent.
+    /// Rejects new work, saves pending state, removes unused machines and disconnects the guests. Machines in use
+    /// continue. Idempotent.
     public void drain() {
         if (engine.tasks.isDraining()) {
             return;
@@ -399,7 +401,7 @@ public final class Sandboxes implements AutoCloseable {
         diskGuard.close();
         engine.tasks.close();
         try (var undo = new Undo()) {
-            // Both, whatever becomes of the first: a store that fails must not keep the streams open.
+            // Both steps, even if the first fails: a failed store must not keep the streams open.
             undo.add("close the way out", egressProxy::close);
             undo.add("close the streams", loop::close);
             undo.add("write the labels of new sandboxes", ownership::flush);
@@ -408,7 +410,7 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// The same as [#drain].
+    /// Calls [#drain].
     @Override
     public void close() {
         drain();

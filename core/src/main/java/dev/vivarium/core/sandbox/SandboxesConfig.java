@@ -9,12 +9,12 @@ import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.util.Optional;
 
-/// How many sandboxes there may be, how long they live, and what each gets unless asked otherwise. Immutable.
+/// Configuration of the sandboxes: capacity, times and defaults. Immutable.
 ///
-/// @param egress           what sandboxes may reach outside
-/// @param disk             the home's file system; without it, free space is not watched and unstored ends are only in
-///                         memory
-/// @param maxBytesInFlight how many bytes may be held for unfinished work
+/// @param egress           egress rules
+/// @param disk             file system of the home; without it, free space is not measured and unstored ends are only
+///                         in memory
+/// @param maxBytesInFlight maximum number of bytes that are held for unfinished work
 public record SandboxesConfig(
         Room room,
         Times times,
@@ -23,10 +23,10 @@ public record SandboxesConfig(
         EgressConfig egress,
         Optional<HomeDisk> disk,
         long maxBytesInFlight) {
-    /// How many there may be.
+    /// Capacity.
     ///
-    /// @param poolSize machines kept warm; they count towards `sandboxes` only while there is room
-    /// @param commands in each sandbox at a time
+    /// @param poolSize machines in the pool; they use only places that sandboxes leave free
+    /// @param commands maximum number of concurrent commands in each sandbox
     public record Room(int poolSize, int sandboxes, int commands) {
         public Room {
             require(poolSize >= 0, "pool-size", "must not be negative");
@@ -35,14 +35,14 @@ public record SandboxesConfig(
         }
     }
 
-    /// How long things last.
+    /// Durations.
     ///
-    /// @param idle           how long a sandbox lives without use
-    /// @param lifetime       how long it lives, whatever it does
-    /// @param reconcileEvery how often leftovers are looked for
-    /// @param keepEnded      how long it is known how a sandbox ended
-    /// @param orphanGrace    how long a sandbox goes on without a server
-    /// @param keepOrphans    how long disks and snapshots without a row are kept
+    /// @param idle           idle timeout of a sandbox
+    /// @param lifetime       maximum age of a sandbox
+    /// @param reconcileEvery interval of the reconciler
+    /// @param keepEnded      retention of ended sandboxes in the store
+    /// @param orphanGrace    time that a sandbox continues without a server
+    /// @param keepOrphans    retention of disks and snapshots without a row
     public record Times(
             Duration idle,
             Duration lifetime,
@@ -59,13 +59,13 @@ public record SandboxesConfig(
             require(orphanGrace.isPositive(), "orphan-grace", "must be more than zero");
         }
 
-        /// How long an unused machine of the pool goes on without a server.
+        /// Time that an unused machine of the pool continues without a server.
         Duration unusedGrace() {
             return orphanGrace.compareTo(MOST_UNUSED) < 0 ? orphanGrace : MOST_UNUSED;
         }
     }
 
-    /// What a server has unless it is told otherwise.
+    /// Default configuration.
     public static SandboxesConfig standard() {
         return new SandboxesConfig(
                 new Room(10, 100, 64),

@@ -22,27 +22,27 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What threads' disks were at some moments. They outlive sandboxes and servers. Thread-safe.
+/// Snapshots of the disks of threads. They outlive sandboxes and servers. Thread-safe.
 ///
 /// A snapshot gets its row when its files are complete, and loses the row before the files are deleted. Files without a
-/// row go to `orphans/`.
+/// row are moved to `orphans/`.
 public final class Snapshots {
-    /// How many a thread may have.
+    /// Maximum number of snapshots of a thread.
     public static final int PER_THREAD = 50;
 
     private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final Engine engine;
     private final SnapshotRows rows;
     private final DiskOrigins origins;
     private final Launch launch;
-    private final GuestConnections streams;
+    private final GuestConnections connections;
     private final Recovery recovery;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
     private final Map<SnapshotId, Integer> beingUsed = new ConcurrentHashMap<>();
 
-    /// Deleted while their files were being copied.
+    /// Snapshots that were deleted while their files were copied.
     private final Set<SnapshotId> deleted = ConcurrentHashMap.newKeySet();
 
     Snapshots(
@@ -50,17 +50,17 @@ public final class Snapshots {
             SnapshotRows rows,
             DiskOrigins origins,
             Launch launch,
-            GuestConnections streams,
+            GuestConnections connections,
             Recovery recovery) {
         this.engine = engine;
         this.rows = rows;
         this.origins = origins;
         this.launch = launch;
-        this.streams = streams;
+        this.connections = connections;
         this.recovery = recovery;
     }
 
-    /// Saves the files of a sandbox that runs or is paused. Its processes stand still meanwhile and then go on.
+    /// Saves the files of a running or paused sandbox. Its processes are frozen meanwhile.
     public SnapshotInfo take(Sandbox sandbox, String name) {
         engine.tasks.refuseWhileDraining();
         engine.provider.requireSnapshots();
@@ -95,14 +95,14 @@ public final class Snapshots {
         }
     }
 
-    /// Holds the right to pause or to resume and uses neither, so that nobody else moves the sandbox meanwhile. If
-    /// the server dies here, recovery thaws what should run.
+    /// Holds a move without a transition, so that no other thread moves the sandbox. If the server dies here, the
+    /// recovery resumes the sandbox.
     private long save(Sandbox sandbox, SnapshotId id) {
         sandbox.awaitFound();
         try (Move move = begin(sandbox, Transition.PAUSE)
                 .or(() -> begin(sandbox, Transition.RESUME))
                 .orElseThrow(() -> refusal(sandbox))) {
-            return engine.registry.inTurn(sandbox.id(), () -> {
+            return engine.registry.exclusively(sandbox.id(), () -> {
                 sandbox.requireNotEnded();
                 return move.before() instanceof State.Running running
                         ? saveFrozen(running.machine(), id)
@@ -121,7 +121,7 @@ public final class Snapshots {
     }
 
     private static Optional<Move> begin(Sandbox sandbox, Transition step) {
-        return sandbox.lifecycle().tryBegin(step, PATIENCE);
+        return sandbox.lifecycle().tryBegin(step, TIMEOUT);
     }
 
     private static SandboxException refusal(Sandbox sandbox) {
@@ -130,40 +130,40 @@ public final class Snapshots {
                 sandbox.id(), sandbox.lifecycle().state().status()));
     }
 
-    /// Those of a thread, oldest first.
+    /// Snapshots of a thread, oldest first.
     public List<SnapshotInfo> list(ThreadId thread) {
         return rows.list(thread);
     }
 
-    /// What the disks of sandboxes came of.
+    /// Snapshots from which the disks of sandboxes were created.
     public DiskOrigins origins() {
         return origins;
     }
 
-    /// A snapshot of this thread. Fails with `NoSuchSnapshot`, also for that of another one.
+    /// Snapshot of this thread. Fails with `NoSuchSnapshot`, also for a snapshot of another thread.
     public SnapshotInfo require(ThreadId thread, String id) {
         return find(id).filter(snapshot -> snapshot.thread().equals(thread))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(id)));
     }
 
-    /// A snapshot of whichever thread.
+    /// Snapshot of any thread.
     public Optional<SnapshotInfo> find(String id) {
         return SnapshotId.isWellFormed(id) ? rows.find(new SnapshotId(id)) : Optional.empty();
     }
 
-    /// Removes a snapshot; what was restored or forked from it stays.
+    /// Deletes a snapshot. Restored and forked sandboxes keep their files.
     public void delete(SnapshotInfo snapshot) {
         deleted.add(snapshot.id());
         rows.delete(snapshot.id());
-        // Files that are being copied are deleted by a later pass of the reconciler.
+        // The reconciler later deletes files that are being copied.
         if (!beingUsed.containsKey(snapshot.id())) {
             engine.provider.deleteSnapshot(snapshot.id());
             deleted.remove(snapshot.id());
         }
     }
 
-    /// Holds the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with
-    /// `Unsupported` if the provider does not keep snapshots.
+    /// Locks the files of a snapshot. Fails with `NoSuchSnapshot` if the snapshot was deleted, and with
+    /// `Unsupported` if the provider does not support snapshots.
     Use use(SnapshotInfo snapshot) {
         engine.provider.requireSnapshots();
         var use = new Use(snapshot.id());
@@ -174,7 +174,7 @@ public final class Snapshots {
         return use;
     }
 
-    /// While it is open the files of a snapshot stay, even if it is deleted.
+    /// Lock on the files of a snapshot. While it is open, the files stay, even if the snapshot is deleted.
     final class Use implements AutoCloseable {
         private final SnapshotId id;
 
@@ -189,13 +189,13 @@ public final class Snapshots {
         }
     }
 
-    /// Removes all that a thread has. Forks share blocks with them and not files, so that they stay whole.
+    /// Deletes all snapshots of a thread. Forks share blocks with them but no files, so they stay intact.
     public void deleteAll(ThreadId thread) {
         rows.list(thread).forEach(this::delete);
     }
 
-    /// Gives a sandbox the files of a snapshot in place of its own. It keeps its id; its processes end, and it runs
-    /// afterwards even if it was paused. If the files cannot be had, it goes on with its old ones.
+    /// Replaces the files of a sandbox with those of a snapshot. The sandbox keeps its id. Its processes are
+    /// killed, and it runs afterwards even if it was paused. On failure, it continues with its old files.
     public void restore(Sandbox sandbox, SnapshotInfo snapshot) {
         engine.tasks.refuseWhileDraining();
         engine.space.requireRoom("restore a snapshot");
@@ -214,10 +214,10 @@ public final class Snapshots {
         }
     }
 
-    /// A machine that was started again; with its old files if there was a failure.
+    /// Restarted machine; after a failure, with its old files.
     private record Replaced(Launched launched, Optional<RuntimeException> failure) {}
 
-    /// From here on callers wait; it is shown as being created.
+    /// From here on, callers wait; the state is `Creating`.
     private static void stop(Sandbox sandbox) {
         State.Running running;
         try (Move move = begin(sandbox, Transition.LOSE).orElseThrow(() -> refusal(sandbox))) {
@@ -229,13 +229,13 @@ public final class Snapshots {
         running.guest().close();
     }
 
-    /// If the machine cannot be started, the caller gets the failure, and the server goes on trying: the sandbox
-    /// keeps its disk.
+    /// If the machine does not start, the caller gets the failure, and the server keeps trying: the sandbox keeps
+    /// its disk.
     private Replaced restart(Sandbox sandbox, SnapshotId snapshot) {
         try {
-            Replaced replaced = engine.registry.inTurn(sandbox.id(), () -> replace(sandbox, snapshot));
+            Replaced replaced = engine.registry.exclusively(sandbox.id(), () -> replace(sandbox, snapshot));
             Launched launched = replaced.launched();
-            streams.recovered(sandbox, launched.machine(), launched.guest(), SandboxListener.Recovery.RESTORED);
+            connections.recovered(sandbox, launched.machine(), launched.guest(), SandboxListener.Recovery.RESTORED);
             return replaced;
         } catch (RuntimeException e) {
             recovery.findLater(sandbox, Status.RUNNING);
@@ -266,8 +266,8 @@ public final class Snapshots {
         return launch.start(sandbox.row().withSecret(secret), Disk.KEEP);
     }
 
-    /// Removes the files of snapshots without a row. The order matters: one is being taken before it has files, and
-    /// has a row before it is no longer being taken.
+    /// Removes the files of snapshots without a row. The order matters: a snapshot is registered as being taken
+    /// before it has files, and it has a row before that registration ends.
     void reconcile() {
         for (SnapshotId id : engine.provider.snapshots()) {
             if (!beingTaken.contains(id) && rows.find(id).isEmpty() && !beingUsed.containsKey(id)) {
@@ -276,7 +276,7 @@ public final class Snapshots {
         }
     }
 
-    /// A store that has lost rows can explain a complete snapshot, unless somebody has just deleted it.
+    /// A complete snapshot without a row may belong to a lost row, unless it was just deleted.
     private void clear(SnapshotId id) {
         if (deleted.remove(id) || !engine.inventory.trace(id).hasDisk()) {
             engine.provider.deleteSnapshot(id);
@@ -287,7 +287,7 @@ public final class Snapshots {
         }
     }
 
-    /// Moves snapshots back from `orphans/` whose rows are there again.
+    /// Moves snapshots back from `orphans/` if the store has their rows again.
     void takeBackKnown() {
         for (SnapshotId id : engine.inventory.orphanSnapshots().keySet()) {
             if (rows.find(id).isPresent()) {
@@ -297,7 +297,7 @@ public final class Snapshots {
         }
     }
 
-    /// Labels snapshots that an older version took.
+    /// Writes the labels of snapshots of an older version.
     void labelAll() {
         for (SnapshotId id : engine.provider.snapshots()) {
             if (engine.inventory.trace(id).label().isEmpty()) {

@@ -6,33 +6,33 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Status;
 import java.util.Optional;
 
-/// Where a sandbox is, with what it holds there. Only [Running] gives out a guest, so that a command cannot be sent to
-/// a sandbox that has none. Immutable. [Transition] says what may follow what.
+/// State of a sandbox, with its resources. Only [Running] has a usable guest, so a command cannot be sent in another
+/// state. [Transition] defines the transitions. Immutable.
 sealed interface State {
-    /// Its machine is being started.
+    /// The machine is being started.
     record Creating() implements State {}
 
-    /// It can be used.
+    /// The sandbox is usable.
     record Running(Machine machine, Guest guest) implements State {}
 
-    /// It should run, but there is no stream to its guest at the moment: the server has just started and looks for
-    /// the machine, or the stream broke. Callers wait a little for the outcome.
+    /// The sandbox should run, but has no connection to its guest: the server has just started, or the stream
+    /// broke. Callers wait for the result, with a timeout.
     record Recovering(Status was) implements State {}
 
-    /// Its processes are frozen.
+    /// The processes are frozen.
     record Paused(Machine machine, Frozen guest, PauseReason why) implements State {}
 
-    /// It ended as it should.
+    /// The sandbox ended on request.
     record Terminated(End end) implements State {}
 
-    /// It ended as it should not.
+    /// The sandbox ended by a failure.
     record Failed(End end) implements State {}
 
-    /// A guest that cannot answer. The stream is kept over a pause, because commands that run go on with it; after
-    /// a restart of the server there is none, and the guest is greeted when it has thawed.
+    /// Guest of a paused sandbox. The connection stays open during a pause, because running commands continue with
+    /// it. After a restart of the server, it is empty, and the guest connects on resume.
     record Frozen(Optional<Guest> guest) {}
 
-    /// What callers are told.
+    /// Status in the API.
     default Status status() {
         return switch (this) {
             case Creating() -> Status.CREATING;
@@ -52,14 +52,14 @@ sealed interface State {
         };
     }
 
-    /// Why the server paused it, in a sentence. Empty if somebody asked for the pause.
+    /// Reason why the server paused the sandbox, as a sentence. Empty if a user requested the pause.
     default Optional<String> findReason() {
         return this instanceof Paused paused && paused.why().cause() == PauseReason.Cause.DISK
                 ? Optional.of(paused.why().sentence())
                 : Optional.empty();
     }
 
-    /// The machine, where one is known.
+    /// The machine, if known.
     default Optional<Machine> findMachine() {
         return switch (this) {
             case Running running -> Optional.of(running.machine());

@@ -20,23 +20,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// How sandboxes end, whoever wants it: decided once, stored, taken from the thread, then the machine removed.
-/// Thread-safe.
+/// End of sandboxes: decided once, stored, removed from the thread, then the machine is removed. Thread-safe.
 final class Termination {
     private static final Logger LOG = LoggerFactory.getLogger(Termination.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final Engine engine;
     private final Capacity capacity;
 
-    /// Markers of ends that the store has not accepted yet.
+    /// Markers of ends that are not stored yet.
     private final Optional<EndMarkers> markers;
 
-    /// Ends that the store has not taken yet; [#settle] tries again.
-    private final Map<SandboxId, Owed> owed = new ConcurrentHashMap<>();
+    /// Ends that are not stored yet; [#settle] tries again.
+    private final Map<SandboxId, UnstoredEnd> unstoredEnds = new ConcurrentHashMap<>();
 
-    /// @param sandbox the sandbox as it was when it ended
-    private record Owed(Marker marker, SandboxInfo sandbox) {}
+    /// @param sandbox the sandbox at the time of its end
+    private record UnstoredEnd(Marker marker, SandboxInfo sandbox) {}
 
     Termination(Engine engine, Capacity capacity) {
         this.engine = engine;
@@ -45,14 +44,14 @@ final class Termination {
                 engine.config.disk().map(disk -> new EndMarkers(disk.home().resolve("ended")));
     }
 
-    /// Ends `sandbox` and returns when its machine is gone; if somebody else ends it already, waits for that. If
-    /// the store fails, the end proceeds: a marker in the home keeps it until the store takes it.
+    /// Ends `sandbox` and waits for the removal of its machine; if another thread already ends it, waits for that
+    /// thread. If the store fails, the end proceeds, and a marker in the home records it until it is stored.
     void end(Sandbox sandbox, End.Cause cause, String detail) {
         Kind kind = Transition.endKind(cause);
         if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
             engine.listeners.call(listener -> listener.ending(sandbox));
         }
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, PATIENCE);
+        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, TIMEOUT);
         if (begun.isEmpty()) {
             sandbox.awaitGone();
             return;
@@ -77,7 +76,8 @@ final class Termination {
         } catch (SandboxException e) {
             LOG.warn("The end of {} is stored later: {}", sandbox.id(), e.getMessage());
             var marker = new Marker(sandbox.id(), phase, end);
-            owed.put(sandbox.id(), new Owed(marker, sandbox.info().ended(status(phase), end)));
+            unstoredEnds.put(
+                    sandbox.id(), new UnstoredEnd(marker, sandbox.info().ended(status(phase), end)));
             mark(marker);
         }
     }
@@ -86,18 +86,18 @@ final class Termination {
         markers.ifPresent(files -> files.put(marker));
     }
 
-    /// The sandbox as it was, if it has ended and the store does not know that yet.
+    /// The sandbox at the time of its end, if its end is not stored yet.
     Optional<SandboxInfo> findUnstored(SandboxId id) {
-        return Optional.ofNullable(owed.get(id)).map(Owed::sandbox);
+        return Optional.ofNullable(unstoredEnds.get(id)).map(UnstoredEnd::sandbox);
     }
 
-    /// Every sandbox that has ended and whose end the store does not know yet.
+    /// Sandboxes whose end is not stored yet.
     List<SandboxInfo> unstored() {
-        return owed.values().stream().map(Owed::sandbox).toList();
+        return unstoredEnds.values().stream().map(UnstoredEnd::sandbox).toList();
     }
 
-    /// Ends one that could not be started, like [#end]. If it was ended before its row was written, that end found
-    /// no row to mark, and does now.
+    /// Ends a sandbox that could not be started, like [#end]. If it ended before its row was written, the row is
+    /// updated now.
     void endUnstarted(Sandbox sandbox, String detail) {
         end(sandbox, End.Cause.SERVER, detail);
         switch (sandbox.lifecycle().state()) {
@@ -113,8 +113,8 @@ final class Termination {
         closeStream(before);
         try {
             remove(sandbox.id());
-            // A full file system has space again once the disk is gone.
-            Optional.ofNullable(owed.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
+            // A full file system has space again after the disk is deleted.
+            Optional.ofNullable(unstoredEnds.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
         } finally {
             engine.registry.remove(sandbox);
             capacity.leave(sandbox.row().limits().diskBytes());
@@ -131,12 +131,12 @@ final class Termination {
         }
     }
 
-    /// Removes every trace of a machine and gives up its id. When it cannot, the id is an orphan, and the
-    /// reconciler tries again until it is gone. Reports whether it is.
+    /// Removes every trace of a machine and releases its id. On failure, the id becomes an orphan, and the
+    /// reconciler tries again. Returns true on success.
     @CanIgnoreReturnValue
     boolean remove(SandboxId id) {
         try {
-            return engine.registry.inTurn(id, () -> {
+            return engine.registry.exclusively(id, () -> {
                 engine.provider.remove(id, Disk.ERASE);
                 return true;
             });
@@ -149,16 +149,16 @@ final class Termination {
         }
     }
 
-    /// Stores the ends that the store did not take before. If the store still fails, the next call tries again.
+    /// Stores the pending ends. If the store still fails, the next call tries again.
     void settle() {
         try {
-            for (Owed end : owed.values()) {
+            for (UnstoredEnd end : unstoredEnds.values()) {
                 settle(end.marker());
-                owed.remove(end.marker().id());
+                unstoredEnds.remove(end.marker().id());
                 LOG.info("The end of {} is stored now", end.marker().id());
             }
         } catch (SandboxException e) {
-            LOG.debug("{} ends are stored later: {}", owed.size(), e.getMessage());
+            LOG.debug("{} ends are stored later: {}", unstoredEnds.size(), e.getMessage());
         }
     }
 
@@ -167,14 +167,15 @@ final class Termination {
         markers.ifPresent(files -> files.remove(marker));
     }
 
-    /// Takes over the ends that an earlier server could not store, and removes what is left of those machines. Call
-    /// it before sandboxes are looked for: their rows still say that they live.
+    /// Adopts the ends that an earlier server could not store, and removes the rest of those machines. Call it
+    /// before the recovery, because their rows are still live.
     void adoptMarked() {
         List<Marker> marked = markers.map(EndMarkers::list).orElse(List.of());
         for (Marker marker : marked) {
             SandboxId id = marker.id();
             Optional<SandboxInfo> known = engine.rows.find(id).flatMap(SandboxRow::info);
-            known.ifPresent(info -> owed.put(id, new Owed(marker, info.ended(status(marker.phase()), marker.end()))));
+            known.ifPresent(info ->
+                    unstoredEnds.put(id, new UnstoredEnd(marker, info.ended(status(marker.phase()), marker.end()))));
             if (known.isEmpty()) {
                 markers.ifPresent(files -> files.remove(marker));
             }

@@ -4,7 +4,7 @@ import dev.vivarium.model.End;
 import java.util.Arrays;
 import java.util.Optional;
 
-/// The table of a sandbox's life: every step there is, from which state to which. What is not here cannot happen.
+/// Transition of a sandbox between two states. Immutable. All transitions that are not in this table are impossible.
 ///
 /// ```
 ///              start              pause
@@ -17,18 +17,18 @@ import java.util.Optional;
 ///       └─────────────────┴──────────────────┴────▶ Terminated (terminate) · Failed (fail), from each
 /// ```
 ///
-/// | step | what it means | what the store says while it happens |
+/// | transition | meaning | status in the store meanwhile |
 /// |---|---|---|
-/// | start | the guest has been greeted | `creating`, or `pooled` |
+/// | start | the guest has connected | `creating`, or `pooled` |
 /// | pause | the processes are frozen | `paused` |
-/// | resume | they are thawed | `running` |
+/// | resume | the processes continue | `running` |
 /// | lose | the stream to the guest broke, the machine may live | `running` |
-/// | recover | a new stream stands, or the machine was started again on its disk | `running` |
+/// | recover | the guest has reconnected, or the machine was started again on its disk | `running` |
 /// | find | a paused machine was found after a restart and stays frozen | `paused` |
-/// | terminate | somebody asked, or its time was over | `terminated` |
-/// | fail | it died, or we gave it up | `failed` |
+/// | terminate | a user requested the end, or the lease was over | `terminated` |
+/// | fail | the machine died, or the server gave up | `failed` |
 ///
-/// The store is written before a step is acted on, so that a restart in the middle finishes it: see
+/// The store is written before a transition is executed, so that a restart in the middle completes it: see
 /// `docs/explain/lifecycle.md`.
 public enum Transition {
     START(Kind.CREATING, Kind.RUNNING),
@@ -54,7 +54,7 @@ public enum Transition {
         this.to = to;
     }
 
-    /// The states without what they hold.
+    /// Kind of a state, without its resources.
     public enum Kind {
         CREATING,
         RUNNING,
@@ -83,14 +83,14 @@ public enum Transition {
         return to;
     }
 
-    /// The step between two kinds of state, if the table has one.
+    /// The transition between two kinds of state, if the table has one.
     static Optional<Transition> between(Kind from, Kind to) {
         return Arrays.stream(values())
                 .filter(transition -> transition.from == from && transition.to == to)
                 .findFirst();
     }
 
-    /// Whether a sandbox that ends like this was terminated or has failed.
+    /// Kind of the end for this cause: terminated or failed.
     static Kind endKind(End.Cause cause) {
         return switch (cause) {
             case USER, IDLE, LIFETIME -> Kind.TERMINATED;

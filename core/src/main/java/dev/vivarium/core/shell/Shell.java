@@ -46,10 +46,10 @@ public final class Shell {
     private final Origin origin;
 
     /// Maximum wait for viewers that are slower than the fastest.
-    private final Duration patience;
+    private final Duration timeout;
 
     final ReentrantLock lock = new ReentrantLock();
-    private final Condition news = lock.newCondition();
+    private final Condition changed = lock.newCondition();
     private final Condition room = lock.newCondition();
 
     @GuardedBy("lock")
@@ -64,7 +64,7 @@ public final class Shell {
 
     /// Counts changes of the participants.
     @GuardedBy("lock")
-    private int incomingConnections;
+    private int participantChanges;
 
     @GuardedBy("lock")
     private TerminalSize size;
@@ -76,7 +76,7 @@ public final class Shell {
     private final CommandListener commandListener;
 
     /// Listener to the output, in addition to the viewers. Confined to the worker thread.
-    private OutputListener outputListener = OutputListener.NOBODY;
+    private OutputListener outputListener = OutputListener.NONE;
 
     /// Command and start time of a shell. The command is unknown if an earlier server opened the shell.
     record Origin(Optional<String> command, Instant started) {}
@@ -87,10 +87,10 @@ public final class Shell {
             Guest guest,
             TerminalSize size,
             CommandListener commandListener,
-            Duration patience) {
+            Duration timeout) {
         this.id = id;
         this.origin = origin;
-        this.patience = patience;
+        this.timeout = timeout;
         this.attachment = new TerminalAttachment(guest);
         this.size = size;
         this.commandListener = commandListener;
@@ -121,7 +121,7 @@ public final class Shell {
     public List<Participant> people() {
         lock.lock();
         try {
-            return peopleLocked();
+            return participantsLocked();
         } finally {
             lock.unlock();
         }
@@ -151,8 +151,8 @@ public final class Shell {
         try {
             var viewer = new Viewer(this, who, scrollback);
             viewers.add(viewer);
-            incomingConnections++;
-            news.signalAll();
+            participantChanges++;
+            changed.signalAll();
             return viewer;
         } finally {
             lock.unlock();
@@ -244,7 +244,7 @@ public final class Shell {
     private void awaitRoom() {
         lock.lock();
         try {
-            long left = patience.toNanos();
+            long left = timeout.toNanos();
             while (areTypistsLostLocked() || left > 0 && isAnyAwaitedLocked()) {
                 if (left > 0) {
                     left = room.awaitNanos(left);
@@ -305,7 +305,7 @@ public final class Shell {
             }
             known = (int) Math.min(bytes.length, scrollback.end() - position);
             scrollback.append(bytes, known, bytes.length - known);
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -315,12 +315,12 @@ public final class Shell {
     }
 
     private void finish(ShellEvent event) {
-        event.tell(outputListener);
+        event.reportTo(outputListener);
         attachment.end(event instanceof ShellEvent.Gone(Failure failure) ? failure : Shells.noSuchShell(id));
         lock.lock();
         try {
             last = event;
-            news.signalAll();
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
@@ -354,7 +354,7 @@ public final class Shell {
         try {
             boolean other = !size.equals(wanted) && last == null;
             size = wanted;
-            news.signalAll();
+            changed.signalAll();
             return other;
         } finally {
             lock.unlock();
@@ -366,8 +366,8 @@ public final class Shell {
         try {
             followers.remove(viewer);
             if (viewers.remove(viewer)) {
-                incomingConnections++;
-                news.signalAll();
+                participantChanges++;
+                changed.signalAll();
                 room.signalAll();
             }
         } finally {
@@ -376,13 +376,13 @@ public final class Shell {
     }
 
     @GuardedBy("lock")
-    List<Participant> peopleLocked() {
+    List<Participant> participantsLocked() {
         return viewers.stream().map(Viewer::who).toList();
     }
 
     @GuardedBy("lock")
-    int arrivalsLocked() {
-        return incomingConnections;
+    int participantChangesLocked() {
+        return participantChanges;
     }
 
     @GuardedBy("lock")
@@ -397,8 +397,8 @@ public final class Shell {
 
     /// Waits for a change. Call it in a loop.
     @GuardedBy("lock")
-    void awaitNewsLocked() {
-        news.awaitUninterruptibly();
+    void awaitChangeLocked() {
+        changed.awaitUninterruptibly();
     }
 
     /// Signals that a viewer has advanced.

@@ -25,14 +25,14 @@ public sealed interface ShellEvent {
     /// The process exited. Last event.
     record Exited(Exit exit) implements ShellEvent {}
 
-    /// The shell is unreachable for good, for example because its sandbox ended. Last event.
+    /// The shell is permanently unreachable, for example because its sandbox ended. Last event.
     record Gone(Failure failure) implements ShellEvent {}
 
     /// The viewer was closed. Last event.
     record Left() implements ShellEvent {}
 
     /// Reports the end of the shell to the listener.
-    default void tell(OutputListener outputListener) {
+    default void reportTo(OutputListener outputListener) {
         if (this instanceof Exited(Exit exit)) {
             outputListener.exited(exit);
         } else {

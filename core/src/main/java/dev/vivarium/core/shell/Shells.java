@@ -33,26 +33,26 @@ public final class Shells {
     private final RandomGenerator random;
     private final InstantSource clock;
     private final CommandListener commandListener;
-    private final Duration patience;
+    private final Duration timeout;
     private final ProcessHandover handover = new ProcessHandover();
 
     public Shells(RandomGenerator random, InstantSource clock, CommandListener commandListener) {
         this(random, clock, commandListener, FOR_SLOW_VIEWERS);
     }
 
-    /// @param patience maximum wait of processes for viewers that are slower than the fastest
-    Shells(RandomGenerator random, InstantSource clock, CommandListener commandListener, Duration patience) {
+    /// @param timeout maximum wait of processes for viewers that are slower than the fastest
+    Shells(RandomGenerator random, InstantSource clock, CommandListener commandListener, Duration timeout) {
         this.random = random;
         this.clock = clock;
         this.commandListener = commandListener;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     public Shell open(Guest guest, Command command, TerminalSize size) {
         var id = ShellId.random(random);
         var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
         var terminal = Terminal.openKept(guest, command, id.value(), size);
-        var shell = new Shell(id, origin, guest, size, commandListener, patience);
+        var shell = new Shell(id, origin, guest, size, commandListener, timeout);
         forgetOld();
         shells.put(id, shell);
         shell.begin(terminal);
@@ -116,7 +116,7 @@ public final class Shells {
                 guest,
                 TerminalSize.USUAL,
                 commandListener,
-                patience);
+                timeout);
         shells.put(id, shell);
         shell.begin(survivor);
     }

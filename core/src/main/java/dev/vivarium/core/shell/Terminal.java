@@ -42,8 +42,8 @@ public final class Terminal implements AutoCloseable {
     }
 
     /// Adds a listener that receives the same events as the reader. Call it before the first read.
-    public Terminal heardBy(OutputListener listener) {
-        execution.heardBy(listener);
+    public Terminal withListener(OutputListener listener) {
+        execution.withListener(listener);
         return this;
     }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// Current terminal of a shell: attached to a guest, or in transit between two guests. Thread-safe.
 final class TerminalAttachment {
     /// Maximum wait of a shell for the next guest. If the sandbox ends, the wait ends earlier.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -27,15 +27,15 @@ final class TerminalAttachment {
 
     /// Result of the move to the next guest. Absent until there is one.
     @GuardedBy("lock")
-    private @Nullable Fate fate;
+    private @Nullable MoveResult moveResult;
 
     @GuardedBy("lock")
     private @Nullable Failure end;
 
-    private sealed interface Fate {
-        record Survived(SurvivingProcess survivor) implements Fate {}
+    private sealed interface MoveResult {
+        record Survived(SurvivingProcess survivor) implements MoveResult {}
 
-        record Died() implements Fate {}
+        record Died() implements MoveResult {}
     }
 
     TerminalAttachment(Guest guest) {
@@ -77,7 +77,7 @@ final class TerminalAttachment {
             if (guest != next) {
                 guest = next;
                 terminal = null;
-                fate = survivor.<Fate>map(Fate.Survived::new).orElse(new Fate.Died());
+                moveResult = survivor.<MoveResult>map(MoveResult.Survived::new).orElse(new MoveResult.Died());
                 changed.signalAll();
             }
         } finally {
@@ -89,12 +89,14 @@ final class TerminalAttachment {
     Optional<SurvivingProcess> awaitNext() {
         lock.lock();
         try {
-            for (long left = PATIENCE.toNanos(); fate == null && left > 0; ) {
+            for (long left = TIMEOUT.toNanos(); moveResult == null && left > 0; ) {
                 left = changed.awaitNanos(left);
             }
-            Fate next = fate;
-            fate = null;
-            return next instanceof Fate.Survived(SurvivingProcess survivor) ? Optional.of(survivor) : Optional.empty();
+            MoveResult next = moveResult;
+            moveResult = null;
+            return next instanceof MoveResult.Survived(SurvivingProcess survivor)
+                    ? Optional.of(survivor)
+                    : Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.empty();
@@ -107,7 +109,7 @@ final class TerminalAttachment {
     Terminal current() {
         lock.lock();
         try {
-            for (long left = PATIENCE.toNanos(); terminal == null && end == null && left > 0; ) {
+            for (long left = TIMEOUT.toNanos(); terminal == null && end == null && left > 0; ) {
                 left = changed.awaitNanos(left);
             }
             if (end != null || terminal == null) {
@@ -133,7 +135,7 @@ final class TerminalAttachment {
         }
     }
 
-    /// Ends the attachment for good.
+    /// Ends the attachment permanently.
     void end(Failure why) {
         lock.lock();
         try {

@@ -33,7 +33,7 @@ public final class Viewer implements AutoCloseable {
     private volatile long position;
 
     @GuardedBy("shell.lock")
-    private int arrivalsSeen;
+    private int participantChangesSeen;
 
     @GuardedBy("shell.lock")
     private TerminalSize sizeSeen;
@@ -73,7 +73,7 @@ public final class Viewer implements AutoCloseable {
                 if (event.isPresent()) {
                     return event.get();
                 }
-                shell.awaitNewsLocked();
+                shell.awaitChangeLocked();
             }
         } finally {
             shell.lock.unlock();
@@ -85,9 +85,9 @@ public final class Viewer implements AutoCloseable {
         if (ended) {
             return Optional.of(new ShellEvent.Left());
         }
-        if (arrivalsSeen != shell.arrivalsLocked()) {
-            arrivalsSeen = shell.arrivalsLocked();
-            return Optional.of(new ShellEvent.Presence(shell.peopleLocked()));
+        if (participantChangesSeen != shell.participantChangesLocked()) {
+            participantChangesSeen = shell.participantChangesLocked();
+            return Optional.of(new ShellEvent.Presence(shell.participantsLocked()));
         }
         if (!sizeSeen.equals(shell.size())) {
             sizeSeen = shell.size();

@@ -2,7 +2,7 @@ package dev.vivarium.core.store;
 
 import java.sql.SQLException;
 
-/// Failure to open the database because another server writes to it.
+/// Failure to open the database because another server writes to it. Immutable.
 final class DatabaseInUse extends SQLException {
     private static final long serialVersionUID = 1;
 

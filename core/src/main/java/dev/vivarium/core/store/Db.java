@@ -21,48 +21,48 @@ import org.jspecify.annotations.Nullable;
 /// All writes use one [Writer], which commits in groups. Reads use a few connections of their own and never wait for
 /// writes. Every database error becomes `Failure.StoreFailed`. Every call has a timeout.
 public final class Db implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final int READERS = 4;
 
     private final Dialect dialect;
-    private final Duration patience;
+    private final Duration timeout;
     private final Writer writer;
     private final Semaphore readerSlots = new Semaphore(READERS, true);
     private final ConcurrentLinkedDeque<Sql> idleReaders = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
     private volatile @Nullable StoreReserve reserve;
 
-    private Db(Dialect dialect, Duration patience) {
+    private Db(Dialect dialect, Duration timeout) {
         this.dialect = dialect;
-        this.patience = patience;
-        this.writer = new Writer(dialect::connectToWrite, patience);
+        this.timeout = timeout;
+        this.writer = new Writer(dialect::connectToWrite, timeout);
     }
 
     /// Opens the database, and creates it if it is missing (readable by this user alone). Migrates the schema.
     public static Db sqlite(Path file) {
-        return sqlite(file, PATIENCE);
+        return sqlite(file, TIMEOUT);
     }
 
-    static Db sqlite(Path file, Duration patience) {
-        var sqlite = new Sqlite(file.toAbsolutePath(), patience);
+    static Db sqlite(Path file, Duration timeout) {
+        var sqlite = new Sqlite(file.toAbsolutePath(), timeout);
         try {
             sqlite.keepLostLog();
-            sqlite.keepToOurselves();
+            sqlite.makePrivate();
         } catch (IOException e) {
             throw new UncheckedIOException("opening the store " + sqlite.file(), e);
         }
-        return open(sqlite, patience);
+        return open(sqlite, timeout);
     }
 
     /// Connects to a PostgreSQL server and migrates the schema. Fails with `InvalidRequest` if another server
     /// writes to the database.
     public static Db postgres(PostgresAddress address) {
-        return postgres(address, PATIENCE);
+        return postgres(address, TIMEOUT);
     }
 
-    static Db postgres(PostgresAddress address, Duration patience) {
+    static Db postgres(PostgresAddress address, Duration timeout) {
         try {
-            return open(new Postgres(address, patience), patience);
+            return open(new Postgres(address, timeout), timeout);
         } catch (SandboxException e) {
             throw new SandboxException(atStart(address, e), e);
         }
@@ -81,8 +81,8 @@ public final class Db implements AutoCloseable {
                 : why.failure();
     }
 
-    private static Db open(Dialect dialect, Duration patience) {
-        var db = new Db(dialect, patience);
+    private static Db open(Dialect dialect, Duration timeout) {
+        var db = new Db(dialect, timeout);
         try {
             db.write(sql -> {
                 dialect.lockSchema(sql);
@@ -177,7 +177,7 @@ public final class Db implements AutoCloseable {
             if (closed) {
                 throw Writer.failed("it is closed");
             }
-            if (!readerSlots.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!readerSlots.tryAcquire(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw Writer.failed("all its readers are busy");
             }
         } catch (InterruptedException e) {

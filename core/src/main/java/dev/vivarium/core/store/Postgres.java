@@ -9,7 +9,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 ///
 /// Only one server writes at a time: its connection holds an advisory lock. A server that loses the connection also
 /// loses the right to write.
-record Postgres(PostgresAddress address, Duration patience) implements Dialect {
+record Postgres(PostgresAddress address, Duration timeout) implements Dialect {
     /// Arbitrary numbers that are not used otherwise in this database.
     private static final long SCHEMA = 0x76_69_76_61;
 
@@ -28,8 +28,8 @@ record Postgres(PostgresAddress address, Duration patience) implements Dialect {
         source.setUrl(address.jdbc());
         source.setApplicationName("vivarium");
         source.setReWriteBatchedInserts(true);
-        source.setConnectTimeout((int) Math.max(1, patience.toSeconds()));
-        source.setSocketTimeout((int) Math.max(1, 2 * patience.toSeconds()));
+        source.setConnectTimeout((int) Math.max(1, timeout.toSeconds()));
+        source.setSocketTimeout((int) Math.max(1, 2 * timeout.toSeconds()));
         source.setTcpKeepAlive(true);
         Connection connection = source.getConnection();
         connection.setAutoCommit(false);
@@ -41,7 +41,7 @@ record Postgres(PostgresAddress address, Duration patience) implements Dialect {
     public Connection connectToWrite() throws SQLException {
         Connection connection = connect();
         try (var statement = connection.createStatement()) {
-            statement.execute("set lock_timeout = " + patience.toMillis());
+            statement.execute("set lock_timeout = " + timeout.toMillis());
             statement.execute("select pg_advisory_lock(" + WRITER + ")");
             statement.execute("set lock_timeout = 0");
             connection.commit();

@@ -150,7 +150,7 @@ public final class SandboxRows {
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /// Ends a row for good. The first end wins. Reports whether this call was the first.
+    /// Ends a row permanently. The first end wins. Reports whether this call was the first.
     public boolean end(SandboxId id, Phase phase, End end) {
         return db.write(sql -> sql.update(
                         "update sandboxes set status = ?, end_cause = ?, end_detail = ?, ended_at = ? where id = ? and "

@@ -12,7 +12,7 @@ import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig;
 
 /// SQLite with a write-ahead log in a private file, durable at every commit. Immutable.
-record Sqlite(Path file, Duration patience) implements Dialect {
+record Sqlite(Path file, Duration timeout) implements Dialect {
     private static final int WRITER_CACHE_KIB = 16_384;
     private static final int WAL_PAGES = 4_000;
 
@@ -26,7 +26,7 @@ record Sqlite(Path file, Duration patience) implements Dialect {
         var config = new SQLiteConfig();
         config.setJournalMode(SQLiteConfig.JournalMode.WAL);
         config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
-        config.setBusyTimeout((int) patience.toMillis());
+        config.setBusyTimeout((int) timeout.toMillis());
         config.enforceForeignKeys(true);
         // The driver manager would load the drivers of all databases.
         Connection connection = JDBC.createConnection("jdbc:sqlite:" + file, config.toProperties());
@@ -63,7 +63,7 @@ record Sqlite(Path file, Duration patience) implements Dialect {
 
     /// Makes the file private, because it contains the secrets of the guests. The write-ahead log inherits the mode
     /// of the database.
-    void keepToOurselves() throws IOException {
+    void makePrivate() throws IOException {
         Path directory = file.getParent();
         if (directory != null && !Files.isDirectory(directory)) {
             var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));

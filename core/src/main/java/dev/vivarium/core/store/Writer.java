@@ -35,19 +35,19 @@ final class Writer implements AutoCloseable {
     private static final boolean CALLERS_COMMIT = Runtime.getRuntime().availableProcessors() > 1;
 
     private final Connector connector;
-    private final Duration patience;
+    private final Duration timeout;
     private final GroupQueue<Pending<?>> queue;
 
     /// The holder writes. Fair, so that callers that find it free do not starve the worker's group.
-    private final ReentrantLock turn = new ReentrantLock(true);
+    private final ReentrantLock writeLock = new ReentrantLock(true);
 
     /// Absent at first, and after a failure that the connection could not recover from.
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private @Nullable Sql sql;
 
-    Writer(Connector connector, Duration patience) {
+    Writer(Connector connector, Duration timeout) {
         this.connector = connector;
-        this.patience = patience;
+        this.timeout = timeout;
         this.queue = new GroupQueue<>("store-writer", QUEUE, GROUP, this::commitGroup);
     }
 
@@ -61,7 +61,7 @@ final class Writer implements AutoCloseable {
     /// the timeout.
     <T extends @Nullable Object> T write(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
-        if (CALLERS_COMMIT && queue.isEmpty() && isMyTurn(Duration.ZERO)) {
+        if (CALLERS_COMMIT && queue.isEmpty() && tryLock(Duration.ZERO)) {
             commitHere(pending);
             return pending.outcome();
         }
@@ -72,22 +72,22 @@ final class Writer implements AutoCloseable {
     /// that has already grouped its changes. If the wait times out, the change was not made and never will be.
     <T extends @Nullable Object> T writeHere(SqlFunction<T> work) {
         var pending = new Pending<T>(work);
-        if (!isMyTurn(patience.multipliedBy(2))) {
-            throw failed("a write waited longer than " + 2 * patience.toSeconds() + " s");
+        if (!tryLock(timeout.multipliedBy(2))) {
+            throw failed("a write waited longer than " + 2 * timeout.toSeconds() + " s");
         }
         commitHere(pending);
         return pending.outcome();
     }
 
     /// An interrupt does not shorten the wait, so that an interrupted caller still gets the outcome of the write.
-    private boolean isMyTurn(Duration wait) {
+    private boolean tryLock(Duration wait) {
         boolean interrupted = false;
         try {
             long deadline = System.nanoTime() + wait.toNanos();
             while (true) {
                 try {
                     // Unlike tryLock(), this method does not overtake waiting threads.
-                    return turn.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+                    return writeLock.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -111,7 +111,7 @@ final class Writer implements AutoCloseable {
             disconnectLocked();
             throw e;
         } finally {
-            turn.unlock();
+            writeLock.unlock();
         }
     }
 
@@ -119,7 +119,7 @@ final class Writer implements AutoCloseable {
         boolean interrupted = false;
         try {
             // A queued write will happen. Leaving early on interrupt would make its outcome unknown.
-            long deadline = System.nanoTime() + 2 * patience.toNanos();
+            long deadline = System.nanoTime() + 2 * timeout.toNanos();
             while (true) {
                 try {
                     return enqueueAndWait(pending, deadline);
@@ -143,13 +143,13 @@ final class Writer implements AutoCloseable {
             pending.queued = true;
         }
         if (!pending.done.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-            throw failed("a write took longer than " + 2 * patience.toSeconds() + " s");
+            throw failed("a write took longer than " + 2 * timeout.toSeconds() + " s");
         }
         return pending.outcome();
     }
 
     private void commitGroup(List<Pending<?>> group) {
-        turn.lock();
+        writeLock.lock();
         try {
             queue.fill(group);
             commitLocked(group);
@@ -159,11 +159,11 @@ final class Writer implements AutoCloseable {
             group.forEach(pending -> pending.fail(failed("the writer failed: " + e)));
             throw e;
         } finally {
-            turn.unlock();
+            writeLock.unlock();
         }
     }
 
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private void commitLocked(List<Pending<?>> group) {
         try {
             Sql open = runLocked(group);
@@ -177,7 +177,7 @@ final class Writer implements AutoCloseable {
 
     /// Runs all but the commit. If an idle connection was lost, runs the group again on a new one, because nothing
     /// was committed on the old one.
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private Sql runLocked(List<Pending<?>> group) throws SQLException {
         if (sql != null) {
             try {
@@ -236,7 +236,7 @@ final class Writer implements AutoCloseable {
 
     /// After a full disk there may be no transaction left to roll back, and the state of the driver is wrong. Only
     /// a new connection has a known state.
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private void undoGroupLocked() {
         try {
             if (sql != null) {
@@ -248,7 +248,7 @@ final class Writer implements AutoCloseable {
         }
     }
 
-    @GuardedBy("turn")
+    @GuardedBy("writeLock")
     private void disconnectLocked() {
         try {
             if (sql != null) {
@@ -275,12 +275,12 @@ final class Writer implements AutoCloseable {
     /// Writes the queued changes, then ends the worker.
     @Override
     public void close() {
-        queue.close(patience.multipliedBy(2));
-        if (isMyTurn(patience)) {
+        queue.close(timeout.multipliedBy(2));
+        if (tryLock(timeout)) {
             try {
                 disconnectLocked();
             } finally {
-                turn.unlock();
+                writeLock.unlock();
             }
         }
     }

@@ -41,7 +41,7 @@ final class ChangeCoalescer {
         String path = change.path();
         if (change.kind() == FileChange.Kind.OVERFLOW) {
             incomplete = true;
-        } else if (!path.isEmpty() && isTold(path)) {
+        } else if (!path.isEmpty() && isReported(path)) {
             boolean was = change.kind() != FileChange.Kind.CREATED;
             boolean is = change.kind() != FileChange.Kind.DELETED;
             changes.merge(
@@ -53,7 +53,7 @@ final class ChangeCoalescer {
 
     /// Reports whether changes of a path are reported. A name that is not valid UTF-8 cannot be requested, so its
     /// changes are not reported.
-    static boolean isTold(String path) {
+    static boolean isReported(String path) {
         return !path.equals(HIDDEN) && !path.startsWith(HIDDEN + "/") && path.indexOf('\uFFFD') < 0;
     }
 

@@ -80,7 +80,7 @@ final class FileEvents {
 
     /// Reports whether a file is worth reading after a burst: source files qualify, files that tools download do
     /// not.
-    static boolean isWorthLearning(Version version) {
+    static boolean isWorthReading(Version version) {
         return version.type() == FileEntry.Type.FILE
                 && version.size() <= FileInspector.SMALL
                 && version.sha256().isEmpty()

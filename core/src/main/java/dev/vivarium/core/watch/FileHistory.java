@@ -23,7 +23,7 @@ public final class FileHistory {
     private static final int ROWS_AT_ONCE = 500;
 
     /// Long, because a reader that times out would report that the text was not kept.
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Db db;
     private final Map<SandboxId, CountDownLatch> beingTold = new ConcurrentHashMap<>();
@@ -66,7 +66,7 @@ public final class FileHistory {
         CountDownLatch latch = beingTold.get(sandbox);
         try {
             if (latch != null) {
-                latch.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+                latch.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -74,16 +74,16 @@ public final class FileHistory {
     }
 
     /// Announces events of a sandbox. Their versions are stored before the result is closed.
-    Telling begin(SandboxId sandbox) {
-        return new Telling(sandbox);
+    Publication begin(SandboxId sandbox) {
+        return new Publication(sandbox);
     }
 
     /// While it is open, readers wait for the versions of published events. Confined to one thread.
-    final class Telling implements AutoCloseable {
+    final class Publication implements AutoCloseable {
         private final SandboxId sandbox;
         private final CountDownLatch latch = new CountDownLatch(1);
 
-        private Telling(SandboxId sandbox) {
+        private Publication(SandboxId sandbox) {
             this.sandbox = sandbox;
             beingTold.put(sandbox, latch);
         }
@@ -133,10 +133,10 @@ public final class FileHistory {
         }
     }
 
-    void learn(SandboxId sandbox, List<Version> versions) {
+    void updateContent(SandboxId sandbox, List<Version> versions) {
         db.write(sql -> {
             for (Version version : versions) {
-                FileRows.learn(sql, sandbox, version);
+                FileRows.updateContent(sql, sandbox, version);
             }
             return versions.size();
         });

@@ -30,8 +30,8 @@ import java.util.stream.Stream;
 /// id.
 final class FileIndex {
     private static final int LISTED = 2 * FileHistory.MOST_FILES;
-    private static final int MOST_LESSONS = 1000;
-    private static final int LESSONS_AT_ONCE = 50;
+    private static final int MOST_UNREAD = 1000;
+    private static final int UNREAD_AT_ONCE = 50;
     private static final int MOST_FOLDED = 20_000;
 
     private final SandboxId sandbox;
@@ -41,7 +41,7 @@ final class FileIndex {
     private final RateBucket events;
 
     /// Paths that changed in a burst and whose content is unknown. [#settle] reads them when the watch is quiet.
-    private final Set<String> lessons = new LinkedHashSet<>();
+    private final Set<String> unread = new LinkedHashSet<>();
 
     /// Paths published in a folded event and not recorded yet.
     private final Set<String> folded = new HashSet<>();
@@ -69,7 +69,7 @@ final class FileIndex {
     }
 
     /// Loads the state that an earlier server stored.
-    void recall() {
+    void load() {
         characters = history.characters(sandbox);
         lastSeq = history.lastSeq(sandbox);
         isBlank = false;
@@ -77,7 +77,7 @@ final class FileIndex {
 
     /// Publishes one event for each change, and one folded event for all paths that are too long to be named.
     /// Returns false if the rate limit is exceeded; in that case nothing was published.
-    boolean tell(Workspace workspace, List<FileChange> all) {
+    boolean publish(Workspace workspace, List<FileChange> all) {
         if (all.isEmpty()) {
             return true;
         }
@@ -95,7 +95,7 @@ final class FileIndex {
                     .toList();
             log.append(sandbox, FileEvents.folded(others, false));
         }
-        tellNamed(workspace, net);
+        publishNamed(workspace, net);
         return true;
     }
 
@@ -111,7 +111,7 @@ final class FileIndex {
                 .toList();
     }
 
-    private void tellNamed(Workspace workspace, List<FileChange> net) {
+    private void publishNamed(Workspace workspace, List<FileChange> net) {
         var known = byPath(
                 history.current(sandbox, net.stream().map(FileChange::path).toList()));
         var there = new HashMap<String, Version>();
@@ -119,18 +119,18 @@ final class FileIndex {
             FileInspector.find(workspace, change.path())
                     .ifPresent(seen -> there.put(change.path(), reader.read(workspace, seen)));
         }
-        var told = new ArrayList<Told>();
+        var pending = new ArrayList<PendingEvent>();
         var unchanged = new ArrayList<Version>();
         for (FileChange change : withoutTaken(net, known, there)) {
             Optional<Version> before = Optional.ofNullable(known.get(change.path()));
             Optional<Version> after = Optional.ofNullable(there.get(change.path()));
             if (before.isPresent() && after.isPresent() && isSame(before.get(), after.get())) {
-                after.filter(now -> !now.looksLike(before.get())).ifPresent(unchanged::add);
+                after.filter(now -> !now.hasMetadataOf(before.get())).ifPresent(unchanged::add);
             } else {
-                compare(change, before, after, known).ifPresent(told::add);
+                compare(change, before, after, known).ifPresent(pending::add);
             }
         }
-        publish(told, unchanged);
+        publish(pending, unchanged);
     }
 
     /// Removes paths that were deleted with their directory: the event of the directory counts them. Removes these
@@ -154,7 +154,7 @@ final class FileIndex {
     }
 
     /// One change to publish, with the versions that it replaces.
-    private record Told(NewEvent event, List<Pair> pairs) {}
+    private record PendingEvent(NewEvent event, List<Pair> pairs) {}
 
     private record Pair(Optional<Version> before, Optional<Version> after) {}
 
@@ -164,10 +164,10 @@ final class FileIndex {
         }
         return before.sha256().isPresent() && after.sha256().isPresent()
                 ? before.sha256().equals(after.sha256())
-                : before.looksLike(after);
+                : before.hasMetadataOf(after);
     }
 
-    private Optional<Told> compare(
+    private Optional<PendingEvent> compare(
             FileChange change, Optional<Version> before, Optional<Version> after, Map<String, Version> alsoTold) {
         boolean isUnknown = before.isEmpty() && after.isEmpty();
         if (isUnknown && change.kind() != FileChange.Kind.DELETED) {
@@ -186,7 +186,7 @@ final class FileIndex {
                 : before.isEmpty() ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
         var really = new FileChange(kind, change.directory(), change.path());
         NewEvent event = FileEvents.of(really, before, after, pairs.size() - 1, lastSeq);
-        return Optional.of(new Told(FileEvents.fitting(event, log.codec()), pairs));
+        return Optional.of(new PendingEvent(FileEvents.fitting(event, log.codec()), pairs));
     }
 
     /// Drops the text if the limit of stored characters is reached.
@@ -194,26 +194,26 @@ final class FileIndex {
         return FileHistory.hasRoom(characters) ? version : version.withoutContent();
     }
 
-    private void publish(List<Told> told, List<Version> unchanged) {
-        learn(unchanged);
-        if (told.isEmpty()) {
+    private void publish(List<PendingEvent> pending, List<Version> unchanged) {
+        updateContent(unchanged);
+        if (pending.isEmpty()) {
             return;
         }
         try (var _ = history.begin(sandbox)) {
-            List<AppendResult> appended =
-                    log.append(sandbox, told.stream().map(Told::event).toList());
+            List<AppendResult> appended = log.append(
+                    sandbox, pending.stream().map(PendingEvent::event).toList());
             var steps = new ArrayList<Step>();
-            for (int i = 0; i < told.size(); i++) {
+            for (int i = 0; i < pending.size(); i++) {
                 long seq = appended.get(i).event().seq();
-                told.get(i).pairs().forEach(pair -> steps.add(new Step(pair.before(), pair.after(), seq)));
+                pending.get(i).pairs().forEach(pair -> steps.add(new Step(pair.before(), pair.after(), seq)));
             }
             remember(steps);
         }
     }
 
-    private void learn(List<Version> versions) {
+    private void updateContent(List<Version> versions) {
         if (!versions.isEmpty()) {
-            history.learn(sandbox, versions);
+            history.updateContent(sandbox, versions);
         }
     }
 
@@ -227,7 +227,7 @@ final class FileIndex {
             }
             files += (isNew ? 1 : 0) - (step.after().isEmpty() ? 1 : 0);
             kept.add(step);
-            step.after().ifPresent(this::noteLesson);
+            step.after().ifPresent(this::noteUnread);
         }
         history.write(sandbox, kept);
         for (Step step : kept) {
@@ -238,14 +238,14 @@ final class FileIndex {
         characters = history.makeRoom(sandbox, characters);
     }
 
-    private void noteLesson(Version version) {
-        if (FileEvents.isWorthLearning(version) && lessons.size() < MOST_LESSONS) {
-            lessons.add(version.path());
+    private void noteUnread(Version version) {
+        if (FileEvents.isWorthReading(version) && unread.size() < MOST_UNREAD) {
+            unread.add(version.path());
         }
     }
 
     /// Publishes many changes in one event. [#survey] records them later.
-    void tellFolded(List<FileChange> all, boolean incomplete) {
+    void publishFolded(List<FileChange> all, boolean incomplete) {
         List<FileChange> net = all.stream()
                 .filter(change -> !discovered.remove(change.path()) || change.kind() == FileChange.Kind.DELETED)
                 .toList();
@@ -269,20 +269,20 @@ final class FileIndex {
         files = known.size();
         Map<String, Version> there = new TreeMap<>();
         for (FileEntry entry : listing.entries()) {
-            if (ChangeCoalescer.isTold(entry.name()) && ChangeCoalescer.isNamed(entry.name())) {
+            if (ChangeCoalescer.isReported(entry.name()) && ChangeCoalescer.isNamed(entry.name())) {
                 there.put(entry.name(), Version.of(entry, entry.name()));
             }
         }
         List<FileChange> differences = differences(known, there, listing.truncated());
-        List<FileChange> news =
+        List<FileChange> unpublished =
                 differences.stream().filter(change -> !isSettled(change.path())).toList();
         discovered.clear();
-        boolean isTold = tell(workspace, tops(news));
-        if (!isTold) {
-            tellFolded(news, false);
+        boolean isPublished = publish(workspace, tops(unpublished));
+        if (!isPublished) {
+            publishFolded(unpublished, false);
         }
         absorb(
-                isTold
+                isPublished
                         ? differences.stream()
                                 .filter(change -> isSettled(change.path()))
                                 .toList()
@@ -290,7 +290,7 @@ final class FileIndex {
                 known,
                 there);
         folded.clear();
-        news.forEach(change -> discovered.add(change.path()));
+        unpublished.forEach(change -> discovered.add(change.path()));
     }
 
     /// Reports whether a path must not be published: it was part of a folded event, or an earlier server recorded
@@ -305,7 +305,7 @@ final class FileIndex {
         there.forEach((path, now) -> {
             Version before = known.get(path);
             boolean isNew = before == null && known.size() < FileHistory.MOST_FILES;
-            if (isNew || before != null && !before.looksLike(now)) {
+            if (isNew || before != null && !before.hasMetadataOf(now)) {
                 var kind = before == null ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
                 differences.add(new FileChange(kind, now.isDirectory(), path));
             }
@@ -360,25 +360,25 @@ final class FileIndex {
 
     /// Reports whether [#settle] has work to do while the watch is quiet.
     boolean isUnsettled() {
-        return !lessons.isEmpty() || !discovered.isEmpty();
+        return !unread.isEmpty() || !discovered.isEmpty();
     }
 
     /// Reads some of the files of a burst, so that the next change can include a diff.
     void settle(Workspace workspace) {
         discovered.clear();
-        List<String> some = lessons.stream().limit(LESSONS_AT_ONCE).toList();
-        var learnt = new ArrayList<Version>();
+        List<String> some = unread.stream().limit(UNREAD_AT_ONCE).toList();
+        var updated = new ArrayList<Version>();
         for (Version known : history.current(sandbox, some)) {
             if (known.sha256().isEmpty() && FileHistory.hasRoom(characters)) {
                 Version now = reader.read(workspace, known);
-                if (now.sha256().isPresent() && now.looksLike(known)) {
-                    learnt.add(now);
+                if (now.sha256().isPresent() && now.hasMetadataOf(known)) {
+                    updated.add(now);
                     characters += now.content().map(String::length).orElse(0);
                 }
             }
         }
-        some.forEach(lessons::remove);
-        learn(learnt);
+        some.forEach(unread::remove);
+        updateContent(updated);
     }
 
     private static Map<String, Version> byPath(List<Version> versions) {

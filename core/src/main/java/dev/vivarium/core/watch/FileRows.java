@@ -100,7 +100,7 @@ final class FileRows {
     }
 
     /// Updates a current version with content that was read later.
-    static void learn(Sql sql, SandboxId sandbox, Version version) throws SQLException {
+    static void updateContent(Sql sql, SandboxId sandbox, Version version) throws SQLException {
         sql.update(
                 "update sandbox_files set sha256 = ?, content = ?, size_bytes = ?, modified_ns = ?" + NOW
                         + " and file_path = ?",

@@ -35,7 +35,7 @@ public record Version(
 
     /// Reports whether the metadata is equal. For directories only the type counts, because every change inside
     /// alters their time.
-    boolean looksLike(Version other) {
+    boolean hasMetadataOf(Version other) {
         return type == other.type && (isDirectory() || size == other.size && modified.equals(other.modified));
     }
 

@@ -27,13 +27,13 @@ final class Watcher implements Runnable {
     /// for it.
     private static final Duration HEAD_START = Duration.ofMillis(100);
 
-    private static final Duration BEAT = Duration.ofMillis(100);
-    private static final Duration STORM_BEAT = Duration.ofSeconds(1);
-    private static final Duration CALM = Duration.ofMillis(250);
+    private static final Duration INTERVAL = Duration.ofMillis(100);
+    private static final Duration BURST_INTERVAL = Duration.ofSeconds(1);
+    private static final Duration QUIET = Duration.ofMillis(250);
     private static final Duration FOREVER = Duration.ofDays(1);
 
     /// Number of changes in one interval at which a burst ends.
-    private static final int BREEZE = 5;
+    private static final int BURST_END = 5;
 
     /// Maximum number of changes read in one interval. The rest waits in the guest; if its queue overflows, the
     /// guest drops changes.
@@ -47,7 +47,7 @@ final class Watcher implements Runnable {
     private final Sandbox sandbox;
     private final FileIndex fileIndex;
     private final Semaphore surveys;
-    private final Semaphore nudges = new Semaphore(0);
+    private final Semaphore wakeUps = new Semaphore(0);
     private volatile boolean closed;
 
     /// Number of surveys before the next attempt to open a watch.
@@ -63,14 +63,14 @@ final class Watcher implements Runnable {
     }
 
     /// Ends the current wait: the sandbox may be reachable again.
-    void nudge() {
-        nudges.release();
+    void wake() {
+        wakeUps.release();
     }
 
     /// Stops the watcher soon. Idempotent.
     void close() {
         closed = true;
-        nudge();
+        wake();
     }
 
     @Override
@@ -147,41 +147,42 @@ final class Watcher implements Runnable {
 
     /// Publishes the changes of the watch until changes were lost and the watch must be opened again.
     private void follow(Watch watch) throws InterruptedException {
-        boolean storm = false;
+        boolean burst = false;
         boolean lost = false;
         while (!closed) {
-            Optional<FileChange> first = next(watch, storm);
-            ChangeCoalescer fold =
-                    first.isPresent() ? gather(watch, first.get(), storm ? STORM_BEAT : BEAT) : new ChangeCoalescer();
+            Optional<FileChange> first = next(watch, burst);
+            ChangeCoalescer fold = first.isPresent()
+                    ? gather(watch, first.get(), burst ? BURST_INTERVAL : INTERVAL)
+                    : new ChangeCoalescer();
             lost |= fold.isIncomplete();
-            if (storm && fold.size() <= BREEZE) {
+            if (burst && fold.size() <= BURST_END) {
                 if (lost) {
                     return;
                 }
                 survey();
-                storm = false;
+                burst = false;
             }
             if (first.isEmpty()) {
                 fileIndex.settle(sandbox.look());
             } else {
-                storm = !tell(fold, storm);
+                burst = !publish(fold, burst);
             }
         }
     }
 
-    private Optional<FileChange> next(Watch watch, boolean storm) {
-        return storm || fileIndex.isUnsettled() ? watch.next(CALM) : Optional.of(watch.next());
+    private Optional<FileChange> next(Watch watch, boolean burst) {
+        return burst || fileIndex.isUnsettled() ? watch.next(QUIET) : Optional.of(watch.next());
     }
 
     /// Publishes the changes of one interval. Reports whether each change has an event of its own.
-    private boolean tell(ChangeCoalescer fold, boolean storm) {
+    private boolean publish(ChangeCoalescer fold, boolean burst) {
         List<FileChange> net = fold.net();
-        if (!storm
+        if (!burst
                 && !fold.isIncomplete()
-                && fileIndex.tell(sandbox.look(), fileIndex.withKnown(net, fold.passing()))) {
+                && fileIndex.publish(sandbox.look(), fileIndex.withKnown(net, fold.passing()))) {
             return true;
         }
-        fileIndex.tellFolded(net, fold.isIncomplete());
+        fileIndex.publishFolded(net, fold.isIncomplete());
         return false;
     }
 
@@ -201,8 +202,8 @@ final class Watcher implements Runnable {
     }
 
     private void pause(Duration longest) throws InterruptedException {
-        if (nudges.tryAcquire(longest.toNanos(), TimeUnit.NANOSECONDS)) {
-            nudges.drainPermits();
+        if (wakeUps.tryAcquire(longest.toNanos(), TimeUnit.NANOSECONDS)) {
+            wakeUps.drainPermits();
         }
     }
 }

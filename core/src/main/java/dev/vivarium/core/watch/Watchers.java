@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class Watchers implements SandboxListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Watchers.class);
     private static final int SURVEYS = 4;
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final EventLog log;
     private final FileHistory history;
@@ -111,7 +111,7 @@ public final class Watchers implements SandboxListener, AutoCloseable {
     private void watch(Sandbox sandbox, Age age) {
         var fileIndex = new FileIndex(sandbox.id(), log, history, System::nanoTime);
         if (age == Age.OLD) {
-            fileIndex.recall();
+            fileIndex.load();
         }
         var watcher = new Watcher(sandbox, fileIndex, surveys);
         if (watchers.putIfAbsent(sandbox.id(), watcher) == null) {
@@ -125,12 +125,12 @@ public final class Watchers implements SandboxListener, AutoCloseable {
 
     @Override
     public void resumed(SandboxInfo sandbox, PauseReason why) {
-        nudge(sandbox);
+        wake(sandbox);
     }
 
     @Override
     public void recovered(SandboxInfo sandbox, Recovery how) {
-        nudge(sandbox);
+        wake(sandbox);
     }
 
     @Override
@@ -139,8 +139,8 @@ public final class Watchers implements SandboxListener, AutoCloseable {
         Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::close);
     }
 
-    private void nudge(SandboxInfo sandbox) {
-        Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::nudge);
+    private void wake(SandboxInfo sandbox) {
+        Optional.ofNullable(watchers.get(sandbox.id())).ifPresent(Watcher::wake);
     }
 
     /// Stops all watchers. Close it after the sandboxes and before the log. Idempotent.
@@ -150,7 +150,7 @@ public final class Watchers implements SandboxListener, AutoCloseable {
         watchers.values().forEach(Watcher::close);
         workers.shutdownNow();
         try {
-            workers.awaitTermination(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            workers.awaitTermination(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

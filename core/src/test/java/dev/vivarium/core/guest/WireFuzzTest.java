@@ -78,7 +78,7 @@ final class WireFuzzTest {
                         connection.reservation()));
             }
         }
-        channelTable.hang(9, new IncomingConnections(connection, 2, _ -> {}));
+        channelTable.addListener(9, new IncomingConnections(connection, 2, _ -> {}));
         int position = 0;
         while (position < bytes.length) {
             int length = 1 + random.nextInt(bytes.length - position);

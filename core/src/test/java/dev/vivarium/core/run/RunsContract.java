@@ -192,11 +192,11 @@ abstract class RunsContract {
     void reportBeyondTheBudgetStoresAnAbort() {
         Run run = started(begin(Optional.of("1")));
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("0.5")));
-        assertThat(runs.wished(run).desiredState()).isEqualTo(DesiredState.RUN);
+        assertThat(runs.desired(run).desiredState()).isEqualTo(DesiredState.RUN);
 
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
-        assertThat(runs.wished(run)).isEqualTo(new RunRows.Wished(DesiredState.ABORT, Optional.of("budget")));
+        assertThat(runs.desired(run)).isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget")));
     }
 
     private void report(Run run, WorkerEvent report) {
@@ -214,7 +214,7 @@ abstract class RunsContract {
 
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{\"memory_mb\":5}"))
                 .isEqualTo(DesiredState.ABORT);
-        assertThat(runs.wished(run).reason()).contains("budget");
+        assertThat(runs.desired(run).reason()).contains("budget");
         assertThat(runs.find(sandbox.id()).orElseThrow().heartbeat())
                 .contains(new Run.Heartbeat(time.get(), "{\"memory_mb\":5}"));
     }
@@ -299,7 +299,7 @@ abstract class RunsContract {
         assertThat(runs.find(sandbox.id()).orElseThrow().reason()).contains("paused by request");
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.PAUSE);
 
-        runs.letGo(sandbox.id());
+        runs.resumeAgent(sandbox.id());
 
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.RUN);
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
@@ -310,7 +310,7 @@ abstract class RunsContract {
         Run run = started(begin(Optional.empty()));
         reviews.ask(run, question(), Optional.empty());
         runs.hold(sandbox.id());
-        runs.letGo(sandbox.id());
+        runs.resumeAgent(sandbox.id());
 
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.PAUSED);
         assertThat(runs.find(sandbox.id()).orElseThrow().reason().orElseThrow()).contains("waits for the answer");
@@ -349,11 +349,11 @@ abstract class RunsContract {
         Run run = started(begin(Optional.empty()));
         rename("sandbox_events", "away");
         runs.end(run, Run.Status.FAILED, Optional.of("why"));
-        runs.tellLeft();
+        runs.sendPending();
         rename("away", "sandbox_events");
         assertThat(runs.find(sandbox.id()).orElseThrow().isActive()).isFalse();
 
-        runs.tellLeft();
+        runs.sendPending();
 
         assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
     }

@@ -31,8 +31,8 @@ class CapacityTest {
         var capacity = capacity(2, 2);
         capacity.enterPool();
         capacity.enterPool();
-        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED_BY_SACRIFICE);
-        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED_BY_SACRIFICE);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED_BY_EVICTION);
+        assertThat(capacity.enter(DISK)).isEqualTo(Entry.ENTERED_BY_EVICTION);
         assertThat(capacity.enter(DISK)).isEqualTo(Entry.FULL);
         assertThat(capacity.active()).isEqualTo(2);
     }

@@ -60,7 +60,7 @@ class ServerFaultsTest {
             await().until(() ->
                     sandbox.info().status() == Status.RUNNING && guest(sandbox).isOpen());
             Guest guest = guest(sandbox);
-            guest.keptBy(new GuestObserver() {
+            guest.observedBy(new GuestObserver() {
                 @Override
                 public void ended(Service service) {
                     throw new IllegalStateException("as the test wants it");

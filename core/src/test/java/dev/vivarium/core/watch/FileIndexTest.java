@@ -43,7 +43,7 @@ class FileIndexTest {
                     "x".repeat(1100), FileEntry.Type.FILE, 1, Instant.EPOCH, Optional.empty(), Optional.empty(), 0);
             history.write(sandbox, List.of(new Step(Optional.empty(), Optional.of(stored), 1)));
             var fileIndex = new FileIndex(sandbox, log, history, System::nanoTime);
-            fileIndex.recall();
+            fileIndex.load();
 
             fileIndex.survey(new Workspace(real.guest(), new WriteLock()));
 
@@ -70,7 +70,7 @@ class FileIndexTest {
                 coalescer.add(new FileChange(FileChange.Kind.DELETED, false, name));
             }
 
-            fileIndex.tell(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
+            fileIndex.publish(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
 
             assertThat(log.read(sandbox, Query.after(0, 10)))
                     .extracting(Event::type)
@@ -103,7 +103,7 @@ class FileIndexTest {
                 coalescer.add(new FileChange(FileChange.Kind.CREATED, true, "d/e"));
                 coalescer.add(new FileChange(FileChange.Kind.CREATED, false, "d/e/f"));
                 coalescer.add(new FileChange(FileChange.Kind.DELETED, true, "d"));
-                fileIndex.tell(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
+                fileIndex.publish(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
             }
 
             assertThat(log.read(sandbox, Query.after(3, 10)))
@@ -130,7 +130,7 @@ class FileIndexTest {
             fileIndex.survey(new Workspace(real.guest(), new WriteLock()));
 
             for (List<String> interval : List.of(names.subList(0, 50), names.subList(50, 100))) {
-                fileIndex.tellFolded(
+                fileIndex.publishFolded(
                         interval.stream()
                                 .map(name -> new FileChange(FileChange.Kind.CREATED, false, name))
                                 .toList(),

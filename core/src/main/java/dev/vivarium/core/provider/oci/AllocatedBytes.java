@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/// `statx(2)`, for the allocated size of a sparse file, which Java does not tell. Opens no file: to close one would
-/// release this process's POSIX locks on it. Stateless.
+/// `statx(2)`, for the allocated size of a sparse file, which Java does not provide. It opens no file, because closing
+/// the file would release the POSIX locks of this process on it. Stateless.
 final class AllocatedBytes {
     private static final int AT_FDCWD = -100;
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
@@ -21,7 +21,7 @@ final class AllocatedBytes {
 
     private AllocatedBytes() {}
 
-    /// Bytes of blocks that the file has; zero if the file is gone.
+    /// Allocated bytes of the file; zero if the file is gone.
     static long of(Path file) {
         try (var arena = Arena.ofConfined()) {
             var result = arena.allocate(STRUCT_BYTES, Long.BYTES);

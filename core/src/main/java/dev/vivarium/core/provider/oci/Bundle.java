@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What the runtime is told: the `config.json` of a machine. One text for all OCI runtimes; it names only paths
-/// below the stage. Immutable.
+/// OCI bundle of a machine: the content of its `config.json`, the same for all OCI runtimes. It names only paths below
+/// the stage. Immutable.
 record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean limitsSwap, OciRuntime runtime) {
     void write(RunDirectory directory) throws IOException {
         FileTrees.writePrivately(directory.path().resolve("config.json"), config());
@@ -46,8 +46,8 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
                         list(Layout.READ_ONLY));
     }
 
-    /// The launcher's own, which the range owns and not root: what the kernel counts by user is then counted for
-    /// each machine. gVisor counts by itself.
+    /// The user namespace of the launcher, which the user range owns and not root, so that the kernel counts its
+    /// per-user limits for each machine. gVisor counts by itself.
     private String userNamespace() {
         return runtime.sharesTheKernel()
                 ? "{\"type\": \"user\", \"path\": %s}"
@@ -56,8 +56,8 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
     }
 
     /// The guest is root of its user range with four capabilities: to become the sandbox user, to signal its
-    /// processes, and to drop the four for them. It loads the system call filter itself, which takes the runtime 16
-    /// ms, and lowers its resource limits itself: runc would want to be the owner of the user namespace for that.
+    /// processes, and to drop the four for them. The guest loads the system call filter, which takes 16 ms in the
+    /// runtime, and lowers its resource limits, for which runc would have to own the user namespace.
     private String process() {
         var capabilities = list(List.of("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP"));
         return """
@@ -90,7 +90,7 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
     private String resources() {
         Limits limits = spec.limits();
         var swap = limitsSwap ? ", \"swap\": " + limits.memoryBytes() : "";
-        // gVisor's own workers count as processes of the group, so a small number would end it at random.
+        // The threads of gVisor count as processes of the group, so a small limit would kill it at random.
         var pids = runtime.sharesTheKernel() ? ", \"pids\": {\"limit\": " + limits.processes() + "}" : "";
         return "{\"memory\": {\"limit\": %d%s}, \"cpu\": {\"quota\": %d, \"period\": %d}%s}"
                 .formatted(limits.memoryBytes(), swap, Cgroups.quotaMicros(limits), Cgroups.PERIOD_MICROS, pids);
@@ -100,7 +100,7 @@ record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean lim
         return values.stream().map(Bundle::quote).collect(Collectors.joining(", ", "[", "]"));
     }
 
-    /// A JSON string. What is not plain ASCII is escaped, so that no encoding matters.
+    /// A JSON string. All characters except plain ASCII are escaped, so that the encoding does not matter.
     static String quote(String text) {
         var quoted = new StringBuilder("\"");
         for (char c : text.toCharArray()) {

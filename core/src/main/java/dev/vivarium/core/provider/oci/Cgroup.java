@@ -4,26 +4,26 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.model.Limits;
 import java.util.List;
 
-/// The cgroup of one machine, whichever version the host has. Thread-safe: the kernel keeps the state.
+/// Cgroup of one machine, of either version. Thread-safe: the kernel holds the state.
 sealed interface Cgroup permits CgroupV1, CgroupV2 {
-    /// Freezes every process and returns when all are.
+    /// Freezes every process, and returns when all are frozen.
     void freeze();
 
     void thaw();
 
     void limit(Limits limits);
 
-    /// What the launcher is told so that it makes the group, bounds it, and starts the machine in it.
+    /// Options with which the launcher creates the group, sets its limits and starts the machine in it.
     List<String> launchOptions(Limits limits);
 
     Machine.Usage usage();
 
-    /// Sends SIGKILL to every process in it, frozen or not.
+    /// Sends SIGKILL to every process in the group, frozen or not.
     void kill();
 
     /// Reports whether no process is left.
     boolean isEmpty();
 
-    /// Removes it; one that is not there is fine. Reports whether it is gone.
+    /// Removes the group, if it exists. Returns true if it is gone.
     boolean remove();
 }

@@ -19,16 +19,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/// A machine's group in each of the first version's hierarchies. Thread-safe.
+/// Group of a machine in each hierarchy of cgroup version 1. Thread-safe.
 record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cgroup {
-    private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration FREEZE_TIMEOUT = Duration.ofSeconds(5);
     private static final String DEVICES = "devices";
 
-    /// Where a machine goes that the launcher starts. In `systemd` too: else it would end with the server's unit.
+    /// Hierarchies that a machine of the launcher joins. With `systemd`, because otherwise the machine would end
+    /// with the unit of the server.
     static final List<String> JOINED = List.of("memory", "cpu", "cpuacct", "pids", "freezer", DEVICES, "systemd");
 
     /// null, zero, full, random, urandom, tty, and terminals. No file system inside has other devices, and none can
-    /// be made there; this is one wall more.
+    /// be created there; this is an additional layer of protection.
     private static final List<String> ALLOWED_DEVICES =
             List.of("c 1:3 rw", "c 1:5 rw", "c 1:7 rw", "c 1:8 rw", "c 1:9 rw", "c 5:0 rw", "c 5:2 rw", "c 136:* rw");
 
@@ -45,8 +46,8 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     public void freeze() {
         var freezer = of("freezer");
         write(freezer, "freezer.state", "FROZEN");
-        // While it still says FREEZING, asking is what moves it on.
-        if (!Polling.until(FREEZE_PATIENCE, () -> read(freezer, "freezer.state").equals("FROZEN"))) {
+        // While the state is FREEZING, each read advances it.
+        if (!Polling.until(FREEZE_TIMEOUT, () -> read(freezer, "freezer.state").equals("FROZEN"))) {
             write(freezer, "freezer.state", "THAWED");
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not freeze in time"));
         }
@@ -61,7 +62,7 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     public void limit(Limits limits) {
         var memory = of("memory");
         var bytes = Long.toString(limits.memoryBytes());
-        // Memory may never exceed memory and swap together: which one goes first depends on the direction.
+        // Memory must never exceed memory plus swap, so the order of the writes depends on the direction.
         boolean grows = limits.memoryBytes() > number(memory, "memory.limit_in_bytes");
         for (var name : grows ? List.of("memsw.", "") : List.of("", "memsw.")) {
             writeIfThere(memory, "memory." + name + "limit_in_bytes", bytes);
@@ -113,7 +114,7 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     @Override
     public void kill() {
         directories.values().forEach(ControlFiles::killAll);
-        // A frozen process of this version dies only once it is thawed.
+        // In version 1, a frozen process dies only after it is thawed.
         var freezer = directories.get("freezer");
         if (freezer != null && Files.isDirectory(freezer)) {
             writeIfThere(freezer, "freezer.state", "THAWED");

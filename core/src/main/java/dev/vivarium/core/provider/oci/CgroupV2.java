@@ -16,14 +16,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A machine's group in the unified hierarchy. Thread-safe.
+/// Group of a machine in the unified hierarchy. Thread-safe.
 record CgroupV2(Path directory, boolean limitsSwap) implements Cgroup {
-    private static final Duration FREEZE_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration FREEZE_TIMEOUT = Duration.ofSeconds(5);
 
     @Override
     public void freeze() {
         write(directory, "cgroup.freeze", "1");
-        if (!Polling.until(FREEZE_PATIENCE, () -> field(directory, "cgroup.events", "frozen") == 1)) {
+        if (!Polling.until(FREEZE_TIMEOUT, () -> field(directory, "cgroup.events", "frozen") == 1)) {
             write(directory, "cgroup.freeze", "0");
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not freeze in time"));
         }

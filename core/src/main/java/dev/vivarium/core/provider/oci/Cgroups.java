@@ -24,35 +24,35 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// The host's cgroups, found once, and below them one branch for this provider's machines. Thread-safe.
+/// The cgroup hierarchies of the host, detected once, with one branch for the machines of this provider. Thread-safe.
 final class Cgroups implements AutoCloseable {
     static final long PERIOD_MICROS = 100_000;
     private static final String ROOT = "vivarium";
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
     private static final int ATTEMPTS = 100;
 
-    /// Processor weight of all machines together, in the first version's hierarchy: that of two threads of the
-    /// server for each processor. The kernel's default is that of a single thread, so that one busy sandbox delays
-    /// the commands of all others behind the threads of the server.
+    /// Processor weight of all machines together, in a hierarchy of version 1: the weight of two threads of the
+    /// server for each processor. The default of the kernel is the weight of a single thread, with which one busy
+    /// sandbox delays the commands of all others behind the threads of the server.
     private static final int SHARES = 2048 * Runtime.getRuntime().availableProcessors();
 
     private static final String ANTICIPATED = "pids";
-    /// Shorter than a grace period, so that one follows the other when starts do.
+    /// Shorter than a grace period, so that grace periods follow each other under a series of starts.
     private static final long ANTICIPATION_NANOS = Duration.ofMillis(3).toNanos();
 
     private final Mode mode;
-    /// Controller to its hierarchy's mount point; for v2 the one entry has no name.
+    /// Mount point of the hierarchy of each controller; for v2, the single entry has no name.
     private final Map<String, Path> hierarchies;
     private final Optional<Path> unified;
     private final String branch;
 
-    /// When [#anticipateMove] last did something, by the clock of `System.nanoTime`.
+    /// Time of the last action of [#anticipateMove], by `System.nanoTime`.
     private final AtomicLong anticipated = new AtomicLong(System.nanoTime() - ANTICIPATION_NANOS);
 
     enum Mode {
         V1,
         V2,
-        /// Both are mounted. The controllers are on v1, and the unified hierarchy only hinders.
+        /// Both are mounted. The controllers are on v1, and the unified hierarchy is hidden from the runtime.
         HYBRID
     }
 
@@ -63,7 +63,7 @@ final class Cgroups implements AutoCloseable {
         this.branch = branch;
     }
 
-    /// Reads what is mounted and makes a branch; its name keeps the machines of one server apart from another's.
+    /// Detects the mounted hierarchies and creates a branch. Its name separates the machines of different servers.
     static Cgroups open(String branch) throws IOException {
         var cgroups = detect(branch);
         try {
@@ -93,7 +93,7 @@ final class Cgroups implements AutoCloseable {
         return of(v1, v2, branch);
     }
 
-    /// The hierarchies in which machines have a group of their own.
+    /// Hierarchies in which machines have their own group.
     private Set<Path> branching() {
         return mode == Mode.V2
                 ? Set.copyOf(hierarchies.values())
@@ -110,21 +110,21 @@ final class Cgroups implements AutoCloseable {
                 Files.createDirectories(root.resolve(branch));
                 break;
             } catch (NoSuchFileException e) {
-                // Another server ended a moment ago and took the empty root with it.
+                // Another server has just exited and removed the empty root.
                 if (attempt == ATTEMPTS) {
                     throw e;
                 }
             }
         }
         if (mode == Mode.V2) {
-            new UnifiedHierarchy(hierarchy).handDownTo(root.resolve(branch));
+            new UnifiedHierarchy(hierarchy).enableControllers(root.resolve(branch));
         } else if (hierarchy.equals(hierarchies.get("cpu"))) {
             List.of(root, root.resolve(branch))
                     .forEach(group -> ControlFiles.write(group, "cpu.shares", Integer.toString(SHARES)));
         }
     }
 
-    /// Decides by the mount points of the first version's controllers, and that of the unified hierarchy.
+    /// Selects the version by the mount points of the v1 controllers and of the unified hierarchy.
     static Cgroups of(Map<String, Path> v1, Optional<Path> v2, String branch) {
         if (v1.keySet().containsAll(NEEDED)) {
             return new Cgroups(v2.isPresent() ? Mode.HYBRID : Mode.V1, Map.copyOf(v1), v2, branch);
@@ -158,12 +158,12 @@ final class Cgroups implements AutoCloseable {
         return mode;
     }
 
-    /// Mounts that the runtime must not see: crun refuses to start where both versions are.
+    /// Mounts to hide from the runtime: crun refuses to start if both versions are mounted.
     List<Path> hidden() {
         return mode == Mode.HYBRID ? unified.stream().toList() : List.of();
     }
 
-    /// Reports whether swap can be bounded together with memory.
+    /// Reports whether swap can be limited together with memory.
     boolean limitsSwap() {
         var memory = hierarchies.get(mode == Mode.V2 ? "" : "memory");
         var name = mode == Mode.V2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes";
@@ -171,7 +171,7 @@ final class Cgroups implements AutoCloseable {
                 && Files.exists(memory.resolve(ROOT).resolve(branch).resolve(name));
     }
 
-    /// The path in each hierarchy, as the bundle names it.
+    /// Path in each hierarchy, for the bundle.
     String path(SandboxId id) {
         return "/" + ROOT + "/" + branch + "/" + id;
     }
@@ -188,19 +188,20 @@ final class Cgroups implements AutoCloseable {
         };
     }
 
-    /// Asks the kernel, in the background, for the grace period that moving a process into a v1 group waits for:
-    /// ten milliseconds and more, unless another move came just before. Asked for when a start begins, it has
-    /// passed by the time the runtime moves the machine's init. Nobody is moved: this process goes where it is.
+    /// Requests from the kernel, in the background, the grace period that a move of a process into a v1 group waits
+    /// for. It takes at least ten milliseconds, unless another move precedes it. With a request at the begin of a
+    /// start, it is over when the runtime moves the init of the machine. No process moves: this process is written
+    /// to its own group.
     void anticipateMove() {
         long now = System.nanoTime();
         long last = anticipated.get();
         if (mode == Mode.V2 || now - last < ANTICIPATION_NANOS || !anticipated.compareAndSet(last, now)) {
             return;
         }
-        Thread.ofPlatform().daemon().name("cgroup-anticipation").start(this::moveNowhere);
+        Thread.ofPlatform().daemon().name("cgroup-anticipation").start(this::moveToOwnGroup);
     }
 
-    private void moveNowhere() {
+    private void moveToOwnGroup() {
         long self = ProcessHandle.current().pid();
         var hierarchy = hierarchies.get(ANTICIPATED);
         for (var line : HostProcess.read(self, "cgroup").lines().toList()) {
@@ -210,14 +211,14 @@ final class Cgroups implements AutoCloseable {
                     var group = hierarchy.resolve(fields[2].substring(1));
                     ControlFiles.writeIfThere(group, "cgroup.procs", Long.toString(self));
                 } catch (SandboxException e) {
-                    // Then the start takes as long as it would have.
+                    // The start then takes its usual time.
                 }
             }
         }
     }
 
-    /// The orphan watcher's options: where the groups of machines are, and the groups for the watcher itself.
-    /// Service managers know the processes of a service by the hierarchies in which the watcher has a group.
+    /// Options of the orphan watcher: the groups of machines, and the groups of the watcher itself. Service
+    /// managers assign processes to a service by the hierarchies in which the watcher has a group.
     List<String> watcherOptions() {
         var options = new ArrayList<String>();
         for (var hierarchy : Set.copyOf(hierarchies.values())) {
@@ -234,7 +235,7 @@ final class Cgroups implements AutoCloseable {
                 .toList();
     }
 
-    /// Every machine that has a group.
+    /// Every machine with a group.
     Set<SandboxId> survivors() throws IOException {
         var ids = new HashSet<SandboxId>();
         for (var hierarchy : Set.copyOf(hierarchies.values())) {
@@ -243,7 +244,7 @@ final class Cgroups implements AutoCloseable {
         return ids;
     }
 
-    /// Removes the branch if no machine is left in it.
+    /// Removes the branch if it has no machines.
     @Override
     public void close() {
         for (var hierarchy : Set.copyOf(hierarchies.values())) {
@@ -251,7 +252,7 @@ final class Cgroups implements AutoCloseable {
             removeIfBare(root.resolve(branch));
             removeIfBare(root);
         }
-        // Left by a watcher that was killed.
+        // A killed watcher leaves these groups.
         watcherGroups().forEach(Cgroups::removeIfBare);
     }
 
@@ -259,7 +260,7 @@ final class Cgroups implements AutoCloseable {
         try {
             Files.deleteIfExists(directory);
         } catch (IOException e) {
-            // Another server, or a machine that goes on, is in it.
+            // Another server, or a running machine, is in it.
         }
     }
 }

@@ -12,13 +12,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/// Reading and writing the files of a cgroup directory. Stateless.
+/// Reads and writes of the control files of a cgroup. Stateless.
 final class ControlFiles {
     private ControlFiles() {}
 
     static void write(Path directory, String name, String value) {
         try {
-            // Never create or truncate: these are not files but requests to the kernel.
+            // Never create or truncate: a write is a request to the kernel.
             Files.writeString(directory.resolve(name), value, StandardOpenOption.WRITE);
         } catch (IOException e) {
             throw new SandboxException(new Failure.ProviderFailed("write " + name, String.valueOf(e.getMessage())), e);
@@ -31,7 +31,7 @@ final class ControlFiles {
         }
     }
 
-    /// The text of a file, or nothing when the group is gone.
+    /// Content of a file; empty if the group is gone.
     static String read(Path directory, String name) {
         try {
             return Files.readString(directory.resolve(name), StandardCharsets.US_ASCII)
@@ -46,7 +46,7 @@ final class ControlFiles {
         return text.isEmpty() || text.equals("max") ? 0 : Long.parseLong(text);
     }
 
-    /// The number beside `key` in a file of `key value` lines, or zero.
+    /// Value of `key` in a file of `key value` lines, or zero.
     static long field(Path directory, String name, String key) {
         return read(directory, name)
                 .lines()
@@ -65,7 +65,7 @@ final class ControlFiles {
         processes(directory).forEach(HostProcess::kill);
     }
 
-    /// Removes a group and those below it. Reports whether it is gone: the kernel refuses while a process is in it.
+    /// Removes a group and its children. Returns true if it is gone: the kernel refuses while a process is in it.
     static boolean remove(Path directory) {
         if (!Files.isDirectory(directory)) {
             return true;

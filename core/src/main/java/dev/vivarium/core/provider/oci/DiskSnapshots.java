@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Disks as they were: copies that share their blocks with the disk and with each other where the file system can. A
-/// home that cannot has an [ReflinkVolume], to which a disk is copied once; from then on all is shared. Where there can
-/// be no annex either, they are plain copies. Thread-safe.
+/// Snapshots of disks. They share blocks with the disk and with each other if the file system supports that. Otherwise,
+/// a disk is copied once into a [ReflinkVolume], in which all later copies share blocks. Without such a volume,
+/// snapshots are plain copies. Thread-safe.
 final class DiskSnapshots {
     private static final Logger LOG = LoggerFactory.getLogger(DiskSnapshots.class);
     static final String DIRECTORY = ".snapshots";
@@ -31,7 +31,7 @@ final class DiskSnapshots {
     private final Disks disks;
     private volatile @Nullable Sharing sharing;
 
-    /// Where blocks can be shared.
+    /// File system that can share blocks.
     private enum Sharing {
         AT_HOME,
         IN_THE_ANNEX,
@@ -44,7 +44,7 @@ final class DiskSnapshots {
         this.disks = disks;
     }
 
-    /// How they are kept, in a word.
+    /// How snapshots are stored, in one word.
     String how() {
         try {
             return sharing() == Sharing.NOWHERE ? "copy" : "reflink";
@@ -53,7 +53,7 @@ final class DiskSnapshots {
         }
     }
 
-    /// Saves a disk that nobody writes to. Returns how many bytes its files take.
+    /// Saves a disk without writers. Returns the size of its files in bytes.
     long save(SandboxId id, SnapshotId snapshot) throws IOException {
         if (!disks.exists(id)) {
             throw new SandboxException(new Failure.ProviderFailed("take a snapshot", id + " has no disk"));
@@ -68,7 +68,7 @@ final class DiskSnapshots {
         try {
             copy(image, unfinished);
             var copy = new Ext4Image(unfinished);
-            // It was copied while mounted. Once repaired, each disk made from it is ready at once.
+            // It was copied while mounted. After the repair, each disk that is created from it is ready at once.
             copy.repair();
             long used = copy.usedBytes() - disks.emptyBytes(copy);
             Files.move(unfinished, directory.resolve(snapshot + Disks.SUFFIX), StandardCopyOption.ATOMIC_MOVE);
@@ -91,7 +91,7 @@ final class DiskSnapshots {
         }
     }
 
-    /// Where a copy of `image` shares blocks with it, or at least with its own copies.
+    /// Directory in which a copy of `image` shares blocks with it, or at least with its other copies.
     private Path shareWith(Path image) throws IOException {
         if (!image.startsWith(home)) {
             return annex.require();
@@ -132,8 +132,8 @@ final class DiskSnapshots {
         }
     }
 
-    /// Makes the disk of `id` a copy of the snapshot. It appears whole, in one step, beside the old one if that is
-    /// in another file system; that it is used instead is then what [Disks#image] sees to.
+    /// Replaces the disk of `id` with a copy of the snapshot, atomically. If the old disk is in another file
+    /// system, both exist, and [Disks#image] selects the new one.
     void restore(SandboxId id, SnapshotId snapshot) throws IOException {
         for (var place : places()) {
             var image = place.resolve(DIRECTORY).resolve(snapshot + Disks.SUFFIX);
@@ -176,7 +176,7 @@ final class DiskSnapshots {
         }
     }
 
-    /// With its holes, and without its blocks where they can be shared.
+    /// Copies with holes, and shares the blocks if possible.
     private static void copy(Path image, Path target) throws IOException {
         Files.deleteIfExists(target);
         HostTool.run("copy a disk", List.of("cp", "--reflink=auto", "--", image.toString(), target.toString()));
@@ -213,7 +213,7 @@ final class DiskSnapshots {
         return SnapshotId.isWellFormed(id) ? Optional.of(new SnapshotId(id)) : Optional.empty();
     }
 
-    /// Where snapshots are: in the home, and in the annex if there is one.
+    /// Directories of snapshots: in the home, and in the annex if there is one.
     List<Path> directories() throws IOException {
         return disks.directories().stream()
                 .map(place -> place.resolve(DIRECTORY))

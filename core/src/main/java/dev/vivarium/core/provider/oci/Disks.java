@@ -16,11 +16,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Where machines keep what they write: for each a sparse ext4 image of fixed size, or a directory without a limit
-/// where the host has no loop devices. Images are copied from a template, made once for each size. Thread-safe.
+/// Disks of machines: for each, a sparse ext4 image of fixed size, or a directory without a limit if the host has no
+/// loop devices. Images are copied from a template, which is created once for each size. Thread-safe.
 final class Disks implements AutoCloseable {
     static final String SUFFIX = ".ext4";
-    /// Small disks would get smaller ones; but a loop device on a file that shares blocks has sectors of this size.
+    /// The default is smaller for small disks, but a loop device on a file with shared blocks has sectors of this
+    /// size.
     private static final String BLOCK_BYTES = "4096";
 
     private static final int WORKSPACE_USER = 1000;
@@ -43,12 +44,12 @@ final class Disks implements AutoCloseable {
                 directory, mkfs, new ReflinkVolume(directory.resolve("annex.xfs"), directory.resolve(".annex")));
     }
 
-    /// How the limit is kept, in a word.
+    /// How the limit is enforced, in one word.
     String limit() {
         return mkfs.isPresent() ? "loop-ext4" : "none";
     }
 
-    /// What is kept of them as they were.
+    /// Snapshots of the disks.
     DiskSnapshots snapshots() {
         return new DiskSnapshots(directory, annex, this);
     }
@@ -57,8 +58,8 @@ final class Disks implements AutoCloseable {
         return Files.exists(image(id)) || Files.exists(plain(id));
     }
 
-    /// Where the machine's image is, or will be. One that came from a snapshot may be in the annex, and that one
-    /// counts.
+    /// Path of the image of the machine, whether it exists or not. An image from a snapshot can be in the annex and
+    /// then has precedence.
     Path image(SandboxId id) throws IOException {
         return annex.find()
                 .map(root -> root.resolve(id + SUFFIX))
@@ -70,7 +71,7 @@ final class Disks implements AutoCloseable {
         return directory.resolve(id.value());
     }
 
-    /// The launcher's options for the machine's disk, which is made, or repaired, if need be.
+    /// Options of the launcher for the disk of the machine. Creates or repairs the disk if needed.
     List<String> attach(SandboxId id, long bytes, StoreId store) throws IOException {
         if (Files.exists(plain(id)) || (mkfs.isEmpty() && !Files.exists(image(id)))) {
             return List.of("--disk-directory", layOut(plain(id)).toString());
@@ -99,7 +100,7 @@ final class Disks implements AutoCloseable {
         return ids;
     }
 
-    /// Bytes that each image occupies on the host's file system.
+    /// Bytes that each image occupies in the file system of the host.
     Map<SandboxId, Long> usage() throws IOException {
         var usage = new HashMap<SandboxId, Long>();
         for (var place : places()) {
@@ -114,7 +115,7 @@ final class Disks implements AutoCloseable {
         return usage;
     }
 
-    /// Where disks are: the home, and the annex if there is one.
+    /// Directories of disks: in the home, and in the annex if there is one.
     List<Path> directories() throws IOException {
         return annex.find().map(root -> List.of(directory, root)).orElse(List.of(directory));
     }
@@ -133,7 +134,7 @@ final class Disks implements AutoCloseable {
         }
     }
 
-    /// Removes every disk of `id` but the one at `kept`.
+    /// Deletes every disk of `id` except `kept`.
     void keepOnly(SandboxId id, Path kept) throws IOException {
         for (var place : places()) {
             var image = place.resolve(id + SUFFIX);
@@ -146,7 +147,7 @@ final class Disks implements AutoCloseable {
         }
     }
 
-    /// Reports whether new disks carry the id of their store.
+    /// Reports whether new disks contain the id of their store.
     boolean carryStore() {
         return mkfs.isPresent();
     }
@@ -156,13 +157,13 @@ final class Disks implements AutoCloseable {
         return mkfs.isPresent() ? new Ext4Image(template(image.bytes(), image.store())).usedBytes() : 0;
     }
 
-    /// Lets go of what this object holds; machines keep their disks.
+    /// Releases the resources of this object; machines keep their disks.
     @Override
     public void close() {
         annex.close();
     }
 
-    /// One for each store, whose id it has as volume label. Disks of an older version have none.
+    /// Template for each store, with the id of the store as volume label. Disks of an older version have no label.
     private Path template(long bytes, Optional<StoreId> store) throws IOException {
         var name = bytes + "-" + BLOCK_BYTES + store.map(id -> "-" + id).orElse("") + SUFFIX;
         var template = directory.resolve(".templates").resolve(name);
@@ -183,8 +184,8 @@ final class Disks implements AutoCloseable {
         return template;
     }
 
-    /// No journal: it would cost each machine a kernel worker and megabytes, and [Ext4Image#repair] does after a
-    /// crash of the host what it would have done. Nothing is zeroed: a new sparse file is.
+    /// No journal: it costs each machine a kernel thread and megabytes, and after a crash of the host,
+    /// [Ext4Image#repair] replaces it. No zeroing: a new sparse file contains zeros.
     private List<String> mkfsCommand(Path content, Path image, long bytes) {
         return List.of(
                 mkfs.orElseThrow().toString(),
@@ -208,8 +209,8 @@ final class Disks implements AutoCloseable {
                 bytes / 1024 + "k");
     }
 
-    /// A disk holds the overlay's two directories, which only the kernel uses, and the workspace. Owners are those
-    /// that the machine sees: its user range is mapped on.
+    /// A disk contains the two directories of the overlay, which only the kernel uses, and the workspace. Owners
+    /// are those inside the machine, because its user range is mapped.
     private static Path layOut(Path disk) throws IOException {
         FileTrees.make(disk, "rwx--x--x");
         FileTrees.make(disk.resolve("upper"), "rwxr-xr-x");

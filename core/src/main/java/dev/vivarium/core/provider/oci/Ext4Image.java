@@ -14,7 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
 
-/// A file that holds an ext4 file system, as its superblock tells of it. Immutable.
+/// File with an ext4 file system, described by its superblock. Immutable.
 record Ext4Image(Path path) {
     private static final int SUPERBLOCK = 1024;
     private static final int BLOCKS = 4;
@@ -26,20 +26,20 @@ record Ext4Image(Path path) {
     private static final int LABEL_BYTES = 16;
     private static final int READ = 136;
 
-    /// What the file system has room for, in bytes.
+    /// Size of the file system, in bytes.
     long bytes() throws IOException {
         var superblock = superblock();
         return number(superblock, BLOCKS) << (10 + superblock.getInt(BLOCK_SIZE));
     }
 
-    /// What is in use, in bytes, its own tables included. True of one that was unmounted, or repaired.
+    /// Used space in bytes, including metadata. Exact after an unmount or a repair.
     long usedBytes() throws IOException {
         var superblock = superblock();
         long used = number(superblock, BLOCKS) - number(superblock, FREE_BLOCKS);
         return used << (10 + superblock.getInt(BLOCK_SIZE));
     }
 
-    /// The id of the store whose template it was copied from, or that adopted it.
+    /// The id of the store whose template was copied, or that adopted the image.
     Optional<StoreId> store() throws IOException {
         var bytes = new byte[LABEL_BYTES];
         superblock().get(LABEL, bytes);
@@ -54,7 +54,7 @@ record Ext4Image(Path path) {
         }
     }
 
-    /// An image that was not unmounted is checked before it is used again.
+    /// Checks and repairs an image that was not unmounted.
     void repair() throws IOException {
         if ((superblock().getShort(STATE) & CLEAN) != 0) {
             return;
@@ -62,7 +62,7 @@ record Ext4Image(Path path) {
         var fsck = OciConfig.find("e2fsck")
                 .orElseThrow(() -> new SandboxException(
                         new Failure.ProviderFailed("repair a disk", "e2fsck is not installed; install e2fsprogs")));
-        // 1: errors were found and corrected.
+        // Status 1: errors were found and corrected.
         HostTool.run("repair a disk", List.of(fsck.toString(), "-f", "-y", path.toString()), 0, 1);
     }
 

@@ -17,15 +17,15 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 
-/// Where things are on the host. Immutable.
+/// Paths of the provider on the host. Immutable.
 ///
-/// @param hash stands for the home where its path would be too long or too telling
-/// @param run  holds a directory for each machine; only root enters it
+/// @param hash replaces the path of the home where the path is too long or must not be shown
+/// @param run  contains a directory for each machine; only root can enter it
 record HostPaths(String hash, Path run) {
     private static final String NAME = "vivarium";
     private static final Path SHARED = Path.of("/run", NAME);
     private static final int HASH_DIGITS = 12;
-    /// A machine's socket below `run`.
+    /// Length of the socket path of a machine below `run`.
     private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
 
     static HostPaths of(Path home) throws IOException {
@@ -44,15 +44,15 @@ record HostPaths(String hash, Path run) {
         return new HostPaths(hash, FileTrees.make(run, "rwx------"));
     }
 
-    /// Makes `run` a link to a directory in memory, where there is one that serves: a reboot may forget it all, and
-    /// a disk's file system takes most of a millisecond for each of a machine's twenty files once many have come
-    /// and gone.
+    /// Makes `run` a link to a directory in memory, if possible. Its content need not survive a reboot. A file
+    /// system on disk takes most of a millisecond for each of the twenty files of a machine after many creations
+    /// and deletions.
     private static void keepInMemory(Path run, String hash) throws IOException {
         if (Files.isSymbolicLink(run)) {
             FileTrees.make(Files.readSymbolicLink(run), "rwx------");
         } else if (!Files.exists(run) && mapsUsersInMemory()) {
             for (var base : List.of(Path.of("/run"), Path.of("/dev/shm"))) {
-                if (isOursInMemory(base)) {
+                if (isUsable(base)) {
                     var memory = base.resolve(NAME).resolve(hash);
                     Files.createSymbolicLink(run, FileTrees.make(memory, "rwx------"));
                     return;
@@ -61,15 +61,15 @@ record HostPaths(String hash, Path run) {
         }
     }
 
-    /// Mounts of memory file systems can have their users mapped since Linux 6.3.
+    /// Memory file systems support idmapped mounts since Linux 6.3.
     private static boolean mapsUsersInMemory() {
         var version = System.getProperty("os.version").split("[^0-9]+");
         int major = Integer.parseInt(version[0]);
         return major > 6 || (major == 6 && version.length > 1 && Integer.parseInt(version[1]) >= 3);
     }
 
-    /// Everybody may make things in `/dev/shm`, so what is there already must be root's own.
-    private static boolean isOursInMemory(Path base) throws IOException {
+    /// Every user can create files in `/dev/shm`, so an existing directory must belong to root.
+    private static boolean isUsable(Path base) throws IOException {
         if (!Files.isDirectory(base) || !Files.getFileStore(base).type().equals("tmpfs")) {
             return false;
         }
@@ -85,7 +85,7 @@ record HostPaths(String hash, Path run) {
                         Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE));
     }
 
-    /// Removes what [#of] made in memory, if no machine is left there.
+    /// Removes the memory directory of [#of], if it contains no machine.
     void removeIfBare() {
         try {
             if (Files.isSymbolicLink(run)) {
@@ -93,11 +93,11 @@ record HostPaths(String hash, Path run) {
                 Files.deleteIfExists(run);
             }
         } catch (IOException e) {
-            // A machine that goes on is in it.
+            // It contains a running machine.
         }
     }
 
-    /// Every launch covers this directory, in a mount namespace of its own, with its machine's.
+    /// Directory over which every launch mounts the directory of its machine, in its own mount namespace.
     Path stage() {
         return SHARED.resolve("stage");
     }

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What the launcher is told: the guest program on the host, which builds a machine's file systems in a mount
-/// namespace of its own and then becomes the runtime, or starts the machine by itself. Immutable.
+/// Options of the launcher. The launcher builds the file systems of a machine in its own mount namespace, and then
+/// executes the runtime or starts the machine itself. Immutable.
 record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgroups) {
 
-    /// The options that start a machine in `directory`, with the user range `slot`. Makes or repairs the disk.
+    /// Options that start a machine in `directory`, with the user range `slot`. Creates or repairs the disk.
     List<String> of(MachineSpec spec, Image image, RunDirectory directory, int slot) throws IOException {
         var options = new ArrayList<String>();
         options.addAll(List.of("--lock", directory.lock().toString()));
@@ -23,11 +23,11 @@ record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgr
             options.addAll(List.of("--bind", shared.source().toString(), "rootfs" + shared.target()));
         }
         options.addAll(List.of("--bind", config.programs().guest().toString(), "guest"));
-        options.addAll(config.runtime() == OciRuntime.NATIVE ? byItself(spec) : byRuntime(spec));
+        options.addAll(config.runtime() == OciRuntime.NATIVE ? nativeOptions(spec) : runtimeOptions(spec));
         return options;
     }
 
-    private List<String> byRuntime(MachineSpec spec) {
+    private List<String> runtimeOptions(MachineSpec spec) {
         var options = new ArrayList<>(List.of("--bind", config.runtimeBinary().toString(), RunDirectory.RUNTIME));
         cgroups.hidden().forEach(mount -> options.addAll(List.of("--hide", mount.toString())));
         var binary = place.stage().resolve(RunDirectory.RUNTIME);
@@ -36,7 +36,7 @@ record LaunchOptions(OciConfig config, HostPaths place, Disks disks, Cgroups cgr
         return options;
     }
 
-    private List<String> byItself(MachineSpec spec) {
+    private List<String> nativeOptions(MachineSpec spec) {
         var layout = Layout.of(spec, config.runtime());
         var options = new ArrayList<>(List.of("--start", spec.id().value()));
         options.addAll(cgroups.of(spec.id()).launchOptions(spec.limits()));

@@ -4,11 +4,10 @@ import dev.vivarium.core.provider.MachineSpec;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a machine finds when it starts: the one description that every runtime is told, each in its own words.
-/// Immutable.
+/// File systems and start command of a machine, from which the configuration of each runtime is derived. Immutable.
 ///
-/// @param mounts file systems of the kernel's own
-/// @param binds  what is on the stage, by names relative to it
+/// @param mounts file systems of the kernel
+/// @param binds  bind mounts, with names relative to the stage
 record Layout(List<Mount> mounts, List<Mount> binds) {
     static final String WORKSPACE = "/workspace";
 
@@ -24,10 +23,10 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
             "--gid",
             "1000");
 
-    /// The variable in which the guest gets its secret.
+    /// Environment variable with the secret of the guest.
     static final String SECRET = "VIV_SECRET";
 
-    /// What tells of the host, or could be used to change it.
+    /// Paths that reveal information about the host, or could change it.
     static final List<String> MASKED = List.of(
             "/proc/acpi",
             "/proc/asound",
@@ -61,7 +60,7 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
     private static final List<String> TERMINALS =
             List.of("nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620");
 
-    /// The host has some three thousand terminals for all machines together.
+    /// The host has about three thousand terminals for all machines together.
     private static final String MOST_TERMINALS = "max=64";
 
     /// @param source a type of file system, or a name below the stage
@@ -71,7 +70,7 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
         }
     }
 
-    /// The guest as it is called inside.
+    /// Command line of the guest inside the machine.
     static List<String> guest(MachineSpec spec) {
         var command = new ArrayList<>(GUEST);
         command.addAll(List.of("--cpus", Integer.toString(spec.limits().visibleCpus())));
@@ -80,9 +79,8 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
         return List.copyOf(command);
     }
 
-    /// No `/sys`: programs ask the scheduler how many processors they have, and nothing else in it is their
-    /// business. Scratch space is bounded by memory anyway; the bound on inodes keeps empty files from eating
-    /// kernel memory.
+    /// No `/sys`: programs get the number of processors from the scheduler, and need nothing else from it. Memory
+    /// bounds the scratch space; the limit on inodes keeps empty files from using kernel memory.
     static Layout of(MachineSpec spec, OciRuntime runtime) {
         var scratch = new String[] {
             "nosuid", "nodev", "mode=1777", "size=" + spec.limits().memoryBytes() / 2, "nr_inodes=65536"

@@ -10,9 +10,9 @@ import java.util.Optional;
 
 /// Configuration of the OCI provider. Immutable.
 ///
-/// @param home          the server's data directory; it holds machines and disks
+/// @param home          data directory of the server, with machines and disks
 /// @param programs      guest and launcher on the host
-/// @param runtimeBinary the runtime's program on the host
+/// @param runtimeBinary program of the runtime on the host
 public record OciConfig(Path home, GuestPrograms programs, OciRuntime runtime, Path runtimeBinary) {
     private static final List<String> PLACES =
             List.of("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin");
@@ -22,7 +22,7 @@ public record OciConfig(Path home, GuestPrograms programs, OciRuntime runtime, P
         runtimeBinary = runtimeBinary.toAbsolutePath();
     }
 
-    /// Finds the runtime's program in the usual places.
+    /// Finds the program of the runtime in the usual directories.
     public static OciConfig of(Path home, GuestPrograms programs, OciRuntime runtime) {
         if (runtime == OciRuntime.NATIVE) {
             return new OciConfig(home, programs, runtime, programs.launcher());

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// Where this provider keeps disks, snapshots and machines. The volume label of an ext4 image is the id of its store.
-/// Immutable.
+/// Directories of the disks, snapshots and machines of this provider. The volume label of an ext4 image is the id of
+/// its store. Immutable.
 record OciInventory(Path home, HostPaths place, Disks images, DiskSnapshots saved) implements Inventory.Places {
     @Override
     public List<Path> disks() throws IOException {

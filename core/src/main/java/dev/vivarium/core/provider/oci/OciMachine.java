@@ -17,26 +17,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// A machine under an OCI runtime. Thread-safe.
+/// Machine of the launcher or of an OCI runtime. Thread-safe.
 final class OciMachine implements Machine, AutoCloseable {
     private static final Duration FIRST_CONNECTION = Duration.ofSeconds(60);
 
     private final RunDirectory directory;
     private final Cgroup cgroup;
-    private final GuestSocket controlPort;
+    private final GuestSocket guestSocket;
 
-    /// The guest's first connection, until it is asked for.
+    /// First connection of the guest, until [#connect] returns it.
     private final AtomicReference<@Nullable SocketChannel> first = new AtomicReference<>();
 
     OciMachine(RunDirectory directory, Cgroup cgroup) {
         this.directory = directory;
         this.cgroup = cgroup;
-        this.controlPort = new GuestSocket(this::bind);
+        this.guestSocket = new GuestSocket(this::bind);
     }
 
-    /// Begins to listen for the guest; [#connect] does so by itself when need be.
+    /// Starts to listen for the guest; [#connect] also does so if needed.
     void listen() {
-        controlPort.open();
+        guestSocket.open();
     }
 
     @Override
@@ -44,16 +44,17 @@ final class OciMachine implements Machine, AutoCloseable {
         return directory.id();
     }
 
-    /// Waits for the guest's first connection, which [#connect] then gives; throws with the launcher's words if it
-    /// has any. It answers no sooner than the guest connects, so nobody waits for it when all goes well.
+    /// Waits for the first connection of the guest, which [#connect] then returns. If the launcher reports an error
+    /// first, throws with its text. The launcher replies no sooner than the guest connects, so a successful start
+    /// does not wait for it.
     void awaitGuest(CompletableFuture<String> answer) {
         var unused = answer.thenAccept(words -> {
             if (!words.isEmpty()) {
-                controlPort.close();
+                guestSocket.close();
             }
         });
         try {
-            first.set(controlPort.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
+            first.set(guestSocket.admit(FIRST_CONNECTION, () -> !answer.isDone() || isAlive()));
         } catch (SandboxException e) {
             var words = answer.getNow("");
             throw words.isEmpty()
@@ -63,9 +64,9 @@ final class OciMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public GuestStream connect(Duration patience) {
+    public GuestStream connect(Duration timeout) {
         var waiting = first.getAndSet(null);
-        return new GuestStream.Socket(waiting != null ? waiting : controlPort.admit(patience, this::isAlive));
+        return new GuestStream.Socket(waiting != null ? waiting : guestSocket.admit(timeout, this::isAlive));
     }
 
     private GuestListener bind() {
@@ -117,10 +118,10 @@ final class OciMachine implements Machine, AutoCloseable {
         return Layout.WORKSPACE;
     }
 
-    /// Stops listening; the machine itself goes on.
+    /// Stops listening; the machine continues.
     @Override
     public void close() {
-        controlPort.close();
+        guestSocket.close();
         var unwanted = first.getAndSet(null);
         if (unwanted != null) {
             close(unwanted);
@@ -131,7 +132,7 @@ final class OciMachine implements Machine, AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            // It is closed all the same.
+            // The channel is closed in any case.
         }
     }
 }

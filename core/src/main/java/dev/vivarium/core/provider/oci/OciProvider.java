@@ -36,12 +36,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
-/// Machines started by the launcher alone, or under crun, runc or gVisor. Needs root, since it mounts, maps users and
-/// writes cgroups; what runs in a machine has none of that. Thread-safe; start and remove of one and the same id must
-/// not overlap.
+/// Provider of machines that the launcher starts alone, or under crun, runc or gVisor. It needs root to mount, to map
+/// users and to write cgroups; processes in a machine have none of these rights. Thread-safe; start and remove of the
+/// same id must not overlap.
 public final class OciProvider implements Provider {
-    /// A disk with much that is not written yet takes its time to be let go.
-    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
+    /// Long, because the release of a disk waits for its unwritten data.
+    private static final Duration DEATH_TIMEOUT = Duration.ofSeconds(30);
 
     private final OciConfig config;
     private final HostPaths place;
@@ -73,7 +73,7 @@ public final class OciProvider implements Provider {
                 new OrphanWatcher(config.programs().launcher(), config.home(), place.run(), cgroups.watcherOptions());
     }
 
-    /// Probes the host and opens the provider on `config.home()`; one provider may be open on a home at a time.
+    /// Probes the host and opens the provider on `config.home()`. Only one provider can be open on a home.
     public static OciProvider open(OciConfig config) {
         try (var undo = new Undo()) {
             requireRoot();
@@ -133,7 +133,7 @@ public final class OciProvider implements Provider {
         var image = images.require(spec.image());
         boolean hadDisk = hasDisk(id);
         if (place.directory(id).exists()) {
-            clearAway(id);
+            removeStale(id);
         }
         try {
             return launch(spec, image, hadDisk);
@@ -150,8 +150,8 @@ public final class OciProvider implements Provider {
         return FileOperation.START.get(() -> disks.exists(id));
     }
 
-    /// What an earlier server left of the machine, if that is not running.
-    private void clearAway(SandboxId id) {
+    /// Removes the rest of a stopped machine of an earlier server.
+    private void removeStale(SandboxId id) {
         if (place.directory(id).isAlive()) {
             throw FileOperation.START.failed(id + " runs already");
         }
@@ -174,7 +174,7 @@ public final class OciProvider implements Provider {
             directory.make(slot, config.runtime());
             inventory.recordMachine(spec, !hadDisk);
         } catch (IOException e) {
-            // From here on the directory names the slot, and remove gives it back.
+            // From here on, the directory records the slot, and remove releases it.
             slots.release(slot);
             FileTrees.delete(directory.path());
             throw e;
@@ -188,7 +188,7 @@ public final class OciProvider implements Provider {
         machines.put(id, machine);
         var options = launchOptions.of(spec, image, directory, slot);
         if (config.runtime() == OciRuntime.NATIVE) {
-            // Begins to listen while the launcher works: the guest tries again if it should be faster.
+            // Starts to listen while the launcher works; a faster guest retries.
             machine.awaitGuest(launcher.start(options, spec.secret(), directory.log()));
         } else {
             machine.listen();
@@ -204,7 +204,7 @@ public final class OciProvider implements Provider {
         command.addAll(options);
         int status = HostTool.start(command, config.runtime().environment(), directory.log());
         if (status != 0) {
-            throw FileOperation.START.failed(directory.workerOutputTail());
+            throw FileOperation.START.failed(directory.lastOutputLine());
         }
     }
 
@@ -214,9 +214,9 @@ public final class OciProvider implements Provider {
     }
 
     @Override
-    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+    public Optional<Machine> adopt(SandboxId id, Duration timeout) {
         var directory = place.directory(id);
-        if (!Polling.until(patience, () -> !isLaunching(directory)) || !directory.isAlive()) {
+        if (!Polling.until(timeout, () -> !isLaunching(directory)) || !directory.isAlive()) {
             return Optional.empty();
         }
         return Optional.of(machines.computeIfAbsent(id, key -> new OciMachine(directory, cgroups.of(key))));
@@ -242,7 +242,7 @@ public final class OciProvider implements Provider {
             machine.close();
         }
         try {
-            // A launch that is under way would make anew what is removed here.
+            // A launch in progress would create again what is removed here.
             require("end the launch", () -> !isLaunching(directory) || cut(directory.id()));
             kill(directory);
             require("wait for the processes", cgroups.of(id)::isEmpty);
@@ -260,7 +260,8 @@ public final class OciProvider implements Provider {
         }
     }
 
-    /// Init takes all of its processes with it; the cgroup holds those that a half-made machine has without one.
+    /// Kills init and with it all processes of its namespace. The cgroup contains the processes of a partly started
+    /// machine without init.
     private void kill(RunDirectory directory) {
         if (directory.isAlive()) {
             HostProcess.kill(directory.pid().orElseThrow());
@@ -268,17 +269,17 @@ public final class OciProvider implements Provider {
         cgroups.of(directory.id()).kill();
     }
 
-    /// Kills a launch, which may be frozen together with the machine that it has started. Never reports an end: the
-    /// lock does.
+    /// Kills a launch, which can be frozen together with its machine. Always returns false: only the lock shows the
+    /// end of the launch.
     private boolean cut(SandboxId id) {
         cgroups.of(id).kill();
         return false;
     }
 
     private static void require(String step, BooleanSupplier holds) {
-        if (!Polling.until(DEATH_PATIENCE, holds)) {
+        if (!Polling.until(DEATH_TIMEOUT, holds)) {
             throw new SandboxException(
-                    new Failure.ProviderFailed(step, "it took longer than " + DEATH_PATIENCE.toSeconds() + " s"));
+                    new Failure.ProviderFailed(step, "it took longer than " + DEATH_TIMEOUT.toSeconds() + " s"));
         }
     }
 
@@ -306,8 +307,8 @@ public final class OciProvider implements Provider {
         }
     }
 
-    /// Writes what the kernel still has in memory to the machine's disk. Its processes stand still, so that nothing
-    /// comes after it.
+    /// Flushes the cached data of the disk of a machine. Its processes are frozen, so nothing is written
+    /// afterwards.
     private static void flush(RunDirectory directory) throws IOException {
         if (directory.isAlive()) {
             var workspace = "/proc/" + directory.pid().orElseThrow() + "/root" + Layout.WORKSPACE;
@@ -341,7 +342,7 @@ public final class OciProvider implements Provider {
         return inventory;
     }
 
-    /// The launcher holds a lock on the machine's directory until the runtime, which it becomes, is done.
+    /// The launcher holds a lock on the directory of the machine until the runtime, which it executes, is done.
     private static boolean isLaunching(RunDirectory directory) {
         if (!Files.exists(directory.lock())) {
             return false;
@@ -356,7 +357,7 @@ public final class OciProvider implements Provider {
         }
     }
 
-    /// The watcher goes on while machines do.
+    /// Releases the watcher, which continues as long as machines run.
     private void releaseWatcher() {
         if (FileOperation.FIND.get(() -> RunDirectory.list(place.run())).isEmpty()) {
             watcher.end();

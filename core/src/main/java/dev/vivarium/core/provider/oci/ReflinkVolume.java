@@ -18,19 +18,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// A file system that can share blocks between files, for a home whose own cannot: XFS in a sparse file. It is made
-/// when the first snapshot is. Thread-safe.
+/// XFS in a sparse file, for a home whose file system cannot share blocks between files. It is created with the first
+/// snapshot. Thread-safe.
 ///
-/// It is mounted in a namespace of its own, which a small process keeps and others reach through `/proc`. So the host
-/// sees no mount, and when the process and the machines on it are gone the kernel clears away the rest. A machine that
-/// outlives the server keeps the loop device; `mount` finds it again, and the kernel joins the two.
+/// It is mounted in a separate namespace. A small process keeps the namespace, and other processes reach it through
+/// `/proc`. The host sees no mount, and after the exit of the process and of the machines on it, the kernel releases
+/// the rest. A machine that outlives the server keeps the loop device; `mount` finds that device again, and the kernel
+/// shares the file system.
 final class ReflinkVolume implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final Duration RETRY = Duration.ofMillis(20);
     private static final long SMALLEST = 4L << 30;
 
-    /// The signal of a terminal's Ctrl-C is for the server, which may still need us. Direct: else each page is kept
-    /// in memory twice.
+    /// Ignores SIGINT, because Ctrl-C in a terminal is for the server, which may still need this process. Direct
+    /// I/O avoids a second copy of each page in memory.
     private static final String KEEP = """
             trap '' INT
             mount -t xfs -o loop,noatime,nosuid,nodev,discard "$0" "$1" || exit 1
@@ -44,30 +45,30 @@ final class ReflinkVolume implements AutoCloseable {
     private final Object lock = new Object();
 
     @GuardedBy("lock")
-    private @Nullable Process keeper;
+    private @Nullable Process mountProcess;
 
     ReflinkVolume(Path file, Path mountPoint) {
         this.file = file;
         this.mountPoint = mountPoint;
     }
 
-    /// Reports whether one could be made here.
+    /// Reports whether the host supports such a volume.
     static boolean isPossible() {
         return Files.isWritable(Path.of("/dev/loop-control"))
                 && List.of("mkfs.xfs", "unshare", "mount", "losetup", "findmnt").stream()
                         .allMatch(program -> OciConfig.find(program).isPresent());
     }
 
-    /// Its root, if it was ever made.
+    /// Root of the volume, if it exists.
     Optional<Path> find() throws IOException {
         synchronized (lock) {
-            return keeper != null && keeper.isAlive() || Files.exists(file)
+            return mountProcess != null && mountProcess.isAlive() || Files.exists(file)
                     ? Optional.of(openLocked())
                     : Optional.empty();
         }
     }
 
-    /// Its root; it is made if need be.
+    /// Root of the volume; creates it if needed.
     Path require() throws IOException {
         synchronized (lock) {
             if (!Files.exists(file)) {
@@ -77,8 +78,7 @@ final class ReflinkVolume implements AutoCloseable {
         }
     }
 
-    /// As large as the home's file system, since it takes only what is written. The log is the smallest that
-    /// serves.
+    /// As large as the file system of the home, since only written blocks use space. The log has the minimum size.
     private void make() throws IOException {
         var unready = file.resolveSibling(file.getFileName() + ".new");
         try (var sparse = new RandomAccessFile(unready.toFile(), "rw")) {
@@ -98,17 +98,17 @@ final class ReflinkVolume implements AutoCloseable {
 
     @GuardedBy("lock")
     private Path openLocked() throws IOException {
-        if (keeper == null || !keeper.isAlive()) {
-            keeper = startKeeper();
+        if (mountProcess == null || !mountProcess.isAlive()) {
+            mountProcess = startMountProcess();
         }
-        return Path.of("/proc/" + keeper.pid() + "/root" + mountPoint);
+        return Path.of("/proc/" + mountProcess.pid() + "/root" + mountPoint);
     }
 
-    /// A process that keeps the annex mounted until its standard input ends. Tries for a while: the kernel may just
-    /// be clearing away what an earlier server had.
-    private Process startKeeper() throws IOException {
+    /// Starts a process that keeps the volume mounted until its standard input ends. Retries, because the kernel
+    /// may still release the mount of an earlier server.
+    private Process startMountProcess() throws IOException {
         FileTrees.make(mountPoint, "rwx------");
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             var process = spawn();
             var line = process.inputReader(StandardCharsets.UTF_8).readLine();
@@ -142,27 +142,27 @@ final class ReflinkVolume implements AutoCloseable {
         return builder.start();
     }
 
-    /// Lets go of it; machines on it go on. Idempotent.
+    /// Unmounts the volume; machines on it continue. Idempotent.
     @Override
     public void close() {
         synchronized (lock) {
-            if (keeper != null) {
-                end(keeper);
-                keeper = null;
+            if (mountProcess != null) {
+                end(mountProcess);
+                mountProcess = null;
             }
         }
     }
 
-    private static void end(Process keeper) {
+    private static void end(Process mountProcess) {
         try {
-            keeper.getOutputStream().close();
-            if (!keeper.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                keeper.destroyForcibly();
+            mountProcess.getOutputStream().close();
+            if (!mountProcess.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                mountProcess.destroyForcibly();
             }
         } catch (IOException e) {
-            keeper.destroyForcibly();
+            mountProcess.destroyForcibly();
         } catch (InterruptedException e) {
-            keeper.destroyForcibly();
+            mountProcess.destroyForcibly();
             Thread.currentThread().interrupt();
         }
     }

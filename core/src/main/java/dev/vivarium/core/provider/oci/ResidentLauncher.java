@@ -15,9 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// The launcher that stays: a process that starts machines when it is told to. A program of its own for each of them
-/// would take longer to load than the machine takes to start. It ends with the server; if it ends before, the next
-/// start has a new one. Thread-safe.
+/// Resident launcher: a process that starts machines on request. Loading a program for each machine would take longer
+/// than the start of the machine. It exits with the server; if it exits earlier, the next start creates a new one.
+/// Thread-safe.
 final class ResidentLauncher implements AutoCloseable {
     private final Path program;
     private final Object lock = new Object();
@@ -32,8 +32,8 @@ final class ResidentLauncher implements AutoCloseable {
         this.program = program;
     }
 
-    /// Starts a machine, whose last words go to `log`. The answer comes when its init has become the guest: what
-    /// went wrong, or nothing.
+    /// Starts a machine, whose error output goes to `log`. Completes when its init has executed the guest: with an
+    /// error text, or an empty text.
     CompletableFuture<String> start(List<String> options, String secret, Path log) throws IOException {
         synchronized (lock) {
             var words = new ArrayList<>(List.of(Long.toString(++lastNumber), log.toString(), secret));
@@ -48,7 +48,8 @@ final class ResidentLauncher implements AutoCloseable {
             try {
                 return session.send(lastNumber, request);
             } catch (IOException e) {
-                // It has just ended, and that is not known yet; a request that it could not be told has not begun.
+                // The process has just exited, which is not detected yet; a request that could not be written has not
+                // begun.
                 session.process.destroy();
             }
         }
@@ -56,7 +57,7 @@ final class ResidentLauncher implements AutoCloseable {
         return session.send(lastNumber, request);
     }
 
-    /// A length, then the words with a zero byte behind each; see the launcher's `serve.rs`.
+    /// Length, then the arguments, each terminated by a zero byte; see `serve.rs` of the launcher.
     private static byte[] request(List<String> words) {
         var body = new ByteArrayOutputStream();
         for (var word : words) {
@@ -73,7 +74,7 @@ final class ResidentLauncher implements AutoCloseable {
                 .array();
     }
 
-    /// Lets the process go; starts that are under way go on by themselves.
+    /// Ends the process; starts in progress continue.
     @Override
     public void close() {
         synchronized (lock) {
@@ -84,7 +85,7 @@ final class ResidentLauncher implements AutoCloseable {
         }
     }
 
-    /// One process and the starts it has not answered yet.
+    /// One process and its pending starts.
     private record Session(Process process, Map<Long, CompletableFuture<String>> pending) {
         static Session open(Path program) throws IOException {
             var builder =
@@ -108,7 +109,7 @@ final class ResidentLauncher implements AutoCloseable {
             try (var answers = process.inputReader(StandardCharsets.UTF_8)) {
                 readAll(answers);
             } catch (IOException e) {
-                // It ended; what it did not answer is settled below.
+                // The process exited; its pending starts are completed below.
             } finally {
                 process.destroy();
                 pending.values().forEach(answer -> answer.complete("the launcher ended"));

@@ -17,26 +17,26 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/// The directory of one machine on the host: its bundle, its wire and what a later server must know. The launcher
-/// mounts it over the stage, so its inside is also what the runtime sees. Immutable.
+/// Directory of one machine on the host, with its bundle, its socket and the state for a later server. The launcher
+/// mounts it over the stage, so the runtime sees its content. Immutable.
 ///
 /// ```
-/// config.json  the bundle          rootfs/ lower/ disk/ guest userns  where the launcher mounts, for itself only
-/// wire/s       the guest's socket  meminfo               what /proc/meminfo shows
-/// state/       the runtime's records
-/// slot pid loop lock log           numbers of the user range, init and loop device; the launcher's lock; last words
-/// grace                            seconds that the machine goes on without a server
+/// config.json  the bundle          rootfs/ lower/ disk/ guest userns  mount points of the launcher, in its namespace
+/// wire/s       the guest's socket  meminfo               content of /proc/meminfo inside
+/// state/       state of the runtime
+/// slot pid loop lock log           numbers of the user range, init and loop device; lock of the launcher; error output
+/// grace                            seconds that the machine continues without a server
 /// store unused                     id of the store; present until the machine is handed out (see Inventory)
 /// ```
 record RunDirectory(Path path, SandboxId id) {
-    /// Where the launcher binds the runtime's program, read-only.
+    /// Read-only mount point of the runtime program.
     static final String RUNTIME = "runtime";
 
     static RunDirectory of(Path run, SandboxId id) {
         return new RunDirectory(run.resolve(id.value()), id);
     }
 
-    /// Every machine below `run`.
+    /// Every machine in `run`.
     static Set<SandboxId> list(Path run) throws IOException {
         var ids = new HashSet<SandboxId>();
         if (Files.isDirectory(run)) {
@@ -51,8 +51,8 @@ record RunDirectory(Path path, SandboxId id) {
         return SandboxId.isWellFormed(name) ? Optional.of(new SandboxId(name)) : Optional.empty();
     }
 
-    /// Makes the directory for the user range `slot`. Its parent keeps others out; the range's root passes through
-    /// it.
+    /// Creates the directory for the user range `slot`. Its parent denies access to others; root of the range can
+    /// traverse it.
     void make(int slot, OciRuntime runtime) throws IOException {
         FileTrees.make(path, "rwx--x--x");
         FileTrees.writePrivately(path.resolve("slot"), Integer.toString(slot));
@@ -65,8 +65,7 @@ record RunDirectory(Path path, SandboxId id) {
             Files.createFile(path.resolve(RUNTIME));
             Files.createFile(path.resolve("userns"));
         }
-        // The range's root finds the socket in it but can put nothing there: it is the host's disk, and the host acts
-        // as root in it.
+        // Root of the range can find the socket in it but cannot create files: the host acts as root in this directory.
         var wire = FileTrees.make(path.resolve("wire"), "rwxr-x---");
         Files.setAttribute(wire, "unix:gid", UidSlots.base(slot));
     }
@@ -87,8 +86,8 @@ record RunDirectory(Path path, SandboxId id) {
         return path.resolve("log");
     }
 
-    /// Writes what `/proc/meminfo` shows inside. Always the same length and in place: the file is bound into the
-    /// running machine, so a new one would not be seen, and a reader must not find half of it.
+    /// Writes the content of `/proc/meminfo` inside. The file is bind-mounted into the running machine, so it is
+    /// overwritten in place. The length is constant, so that a reader never sees a partial text.
     void showMemory(long bytes) throws IOException {
         long kilobytes = bytes / 1024;
         var text = """
@@ -113,13 +112,13 @@ record RunDirectory(Path path, SandboxId id) {
         return number("slot");
     }
 
-    /// The process id of init, if it was ever started.
+    /// Process id of init, if it was started.
     OptionalLong pid() {
         return number("pid");
     }
 
-    /// Reports whether the loop device that the launcher noted still has this machine's disk. The name tells: the
-    /// path before it is that of the namespace in which the disk was opened.
+    /// Reports whether the recorded loop device still has the disk of this machine. Only the file name is compared,
+    /// because the path before it belongs to the namespace in which the disk was opened.
     boolean holdsLoop() {
         var number = number("loop");
         if (number.isEmpty()) {
@@ -133,8 +132,8 @@ record RunDirectory(Path path, SandboxId id) {
         }
     }
 
-    /// Reports whether init runs. A process id may have been given to another process since, so its cgroup must
-    /// bear the machine's name.
+    /// Reports whether init runs. The process id can belong to another process by now, so its cgroup must have the
+    /// name of the machine.
     boolean isAlive() {
         var pid = pid();
         return pid.isPresent()
@@ -142,8 +141,8 @@ record RunDirectory(Path path, SandboxId id) {
                 && HostProcess.read(pid.getAsLong(), "cgroup").contains(id.value());
     }
 
-    /// The last line that the launcher, the runtime or the guest wrote.
-    String workerOutputTail() {
+    /// Last line of output of the launcher, the runtime or the guest.
+    String lastOutputLine() {
         try {
             var lines = Files.readAllLines(log(), StandardCharsets.ISO_8859_1).stream()
                     .filter(line -> !line.isBlank())
@@ -159,10 +158,10 @@ record RunDirectory(Path path, SandboxId id) {
             return OptionalLong.of(
                     Long.parseLong(Files.readString(path.resolve(name)).strip()));
         } catch (NoSuchFileException | NumberFormatException e) {
-            // Not written yet, or not whole: the machine never got that far.
+            // Not written yet, or incomplete: the machine did not get that far.
             return OptionalLong.empty();
         } catch (IOException e) {
-            // For example too many open files: the machine must not look as if it had never started.
+            // For example, too many open files: the machine must not look as if it never started.
             throw FileOperation.FIND.failed(e);
         }
     }

@@ -15,19 +15,19 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Ranges of 65,536 users, one for each machine, that no two machines on this host share. A server takes them in
-/// blocks; each block has a file that is locked while the server runs and names its run directory, so that the
-/// block stays taken while machines of a dead server go on. Thread-safe.
+/// Ranges of 65,536 users, one for each machine, unique on this host. A server allocates them in blocks. Each block has
+/// a file that is locked while the server runs and that names its run directory, so that the block stays allocated
+/// while machines of a dead server continue. Thread-safe.
 final class UidSlots implements AutoCloseable {
     static final int RANGE = 65_536;
-    /// Below are the host's own users and what distributions give to `/etc/subuid`.
+    /// The ranges below are for users of the host and for `/etc/subuid` of distributions.
     private static final int FIRST_RANGE = 16;
     private static final int BLOCK = 256;
-    /// Half of what the kernel numbers, so that every user fits an int.
+    /// Half of the numbers of the kernel, so that every user id fits an int.
     private static final int BLOCKS = (32_768 - FIRST_RANGE) / BLOCK;
 
-    /// The locks are the process's, not a channel's: to open and close such a file a second time would drop them.
-    /// So all providers of this process must know which ones it has.
+    /// Locked files of all providers of this process. The locks belong to the process, not to a channel: opening
+    /// and closing such a file again would release them.
     private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
@@ -46,7 +46,7 @@ final class UidSlots implements AutoCloseable {
         this.owner = owner;
     }
 
-    /// Takes back the blocks that belong to `owner`, a run directory; the first new one is taken with the first
+    /// Allocates the blocks of `owner`, a run directory, again. The first new block is allocated with the first
     /// slot.
     static UidSlots open(Path directory, Path owner) throws IOException {
         Files.createDirectories(directory);
@@ -64,12 +64,12 @@ final class UidSlots implements AutoCloseable {
         }
     }
 
-    /// The first user of a slot's range.
+    /// First user id of the range of a slot.
     static int base(int slot) {
         return (FIRST_RANGE + slot) * RANGE;
     }
 
-    /// Marks the slot of a machine that is there already.
+    /// Marks the slot of an existing machine.
     void claim(int slot) {
         synchronized (lock) {
             free.clear(slot);
@@ -123,7 +123,7 @@ final class UidSlots implements AutoCloseable {
             return false;
         }
         var channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        // The owner is asked again under the lock: another server may have come and gone since.
+        // The owner is checked again under the lock, because another server may have used the block since.
         if (channel.tryLock() != null && !isForeign(ownerOf(file))) {
             Files.writeString(file, owner.toString());
             held.put(lockFile, channel);
@@ -166,7 +166,7 @@ final class UidSlots implements AutoCloseable {
         try {
             channel.close();
         } catch (IOException e) {
-            // The descriptor is gone either way, and the lock with it.
+            // The descriptor is closed in any case, which releases the lock.
         }
     }
 }

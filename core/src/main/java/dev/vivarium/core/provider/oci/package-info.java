@@ -1,5 +1,5 @@
-/// Machines started by the launcher, or as OCI bundles under crun, runc or gVisor: namespaces, an overlay on a bounded
-/// disk, cgroups.
+/// Provider of machines that the launcher starts, or that run as OCI bundles under crun, runc or gVisor: namespaces, an
+/// overlay on a bounded disk, cgroups.
 @NullMarked
 package dev.vivarium.core.provider.oci;
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// Where this provider keeps its directories. They carry no store id; their labels do. Immutable.
+/// Directories of this provider. They contain no store id; their labels do. Immutable.
 record PlainPlaces(Path run, Path workspaces, Path copies) implements Inventory.Places {
     @Override
     public List<Path> disks() {

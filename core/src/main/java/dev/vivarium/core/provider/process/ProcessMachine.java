@@ -16,31 +16,31 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/// A guest that runs as a plain process. Thread-safe.
+/// Machine whose guest is a plain process. Thread-safe.
 final class ProcessMachine implements Machine, AutoCloseable {
-    private static final Duration PAUSE_PATIENCE = Duration.ofSeconds(15);
+    private static final Duration PAUSE_TIMEOUT = Duration.ofSeconds(15);
 
     private final SandboxId id;
     private final Path directory;
     private final ProcessTree tree;
     private final BooleanSupplier alive;
-    private final GuestSocket controlPort;
+    private final GuestSocket guestSocket;
 
     ProcessMachine(SandboxId id, Path directory, int user, ProcessTree tree, BooleanSupplier alive) {
         this.id = id;
         this.directory = directory;
         this.tree = tree;
         this.alive = alive;
-        this.controlPort = new GuestSocket(() -> GuestListener.bind(id, socket(directory), user));
+        this.guestSocket = new GuestSocket(() -> GuestListener.bind(id, socket(directory), user));
     }
 
-    /// Where the guest of a machine with this directory connects.
+    /// Path of the socket for the guest of a machine with this directory.
     static Path socket(Path directory) {
         return directory.resolve("wire").resolve("s");
     }
 
     void listen() {
-        controlPort.open();
+        guestSocket.open();
     }
 
     @Override
@@ -49,24 +49,24 @@ final class ProcessMachine implements Machine, AutoCloseable {
     }
 
     @Override
-    public GuestStream connect(Duration patience) {
-        return new GuestStream.Socket(controlPort.admit(patience, alive));
+    public GuestStream connect(Duration timeout) {
+        return new GuestStream.Socket(guestSocket.admit(timeout, alive));
     }
 
     @Override
     public void pause() {
         tree.forEach(Signals::stop);
-        if (!Polling.until(PAUSE_PATIENCE, () -> tree.all().stream().allMatch(HostProcess::isStopped))) {
+        if (!Polling.until(PAUSE_TIMEOUT, () -> tree.all().stream().allMatch(HostProcess::isStopped))) {
             throw new SandboxException(new Failure.ProviderFailed("pause", "the processes did not stop in time"));
         }
     }
 
     @Override
     public void resume() {
-        tree.all().forEach(Signals::carryOn);
+        tree.all().forEach(Signals::cont);
     }
 
-    /// There is nothing to enforce a limit with; the provider's capabilities say so.
+    /// Does nothing, because this provider cannot enforce limits; its capabilities state that.
     @Override
     public void limit(Limits limits) {}
 
@@ -92,6 +92,6 @@ final class ProcessMachine implements Machine, AutoCloseable {
 
     @Override
     public void close() {
-        controlPort.close();
+        guestSocket.close();
     }
 }

@@ -33,12 +33,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Machines without any isolation: commands run as the server's own user, with all it may do. For tests and for
-/// laptops on which nobody is root; it says so in its capabilities and in the log. Thread-safe; start and remove of one
-/// and the same id must not overlap.
+/// Provider of machines without isolation: commands run as the user of the server, with all its rights. For tests and
+/// for laptops without root; its capabilities and the log state that. Thread-safe; start and remove of the same id must
+/// not overlap.
 public final class ProcessProvider implements Provider {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessProvider.class);
-    private static final Duration DEATH_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration DEATH_TIMEOUT = Duration.ofSeconds(30);
     private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
 
     private final Path run;
@@ -72,7 +72,7 @@ public final class ProcessProvider implements Provider {
         try {
             int user = (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
             FileTrees.make(run, "rwx------");
-            // Real: processes are known by the directory they work in.
+            // The real path, because processes are identified by their working directory.
             var disks = FileTrees.make(real.resolve("disks"), "rwx------").toRealPath();
             var watcher = new OrphanWatcher(programs.launcher(), real, run, List.of());
             var provider = new ProcessProvider(run, disks, programs.guest(), user, watcher);
@@ -83,7 +83,7 @@ public final class ProcessProvider implements Provider {
         }
     }
 
-    /// Machines of an earlier server need a watcher before any is started here.
+    /// Machines of an earlier server need a watcher before a machine is started here.
     private void watchMachines() {
         if (!machinesIn(run).isEmpty()) {
             watcher.ensure();
@@ -186,13 +186,13 @@ public final class ProcessProvider implements Provider {
         } catch (NoSuchFileException | NumberFormatException e) {
             return false;
         } catch (IOException e) {
-            // For example too many open files: the machine must not look dead.
+            // For example, too many open files: the machine must not look dead.
             throw FileOperation.FIND.failed(e);
         }
     }
 
     @Override
-    public Optional<Machine> adopt(SandboxId id, Duration patience) {
+    public Optional<Machine> adopt(SandboxId id, Duration timeout) {
         return isAlive(id) ? Optional.of(machines.computeIfAbsent(id, this::machine)) : Optional.empty();
     }
 
@@ -272,10 +272,10 @@ public final class ProcessProvider implements Provider {
         return inventory;
     }
 
-    /// All stop before any dies: who is stopped cannot have children that nobody finds.
+    /// Stops all processes before it kills any, because a stopped process cannot create children.
     private static void end(ProcessTree tree) {
         tree.forEach(Signals::stop);
-        if (!Polling.until(DEATH_PATIENCE, () -> {
+        if (!Polling.until(DEATH_TIMEOUT, () -> {
             tree.all().forEach(HostProcess::kill);
             return tree.all().isEmpty();
         })) {

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.LongConsumer;
 
-/// The processes of one machine: the guest, all that descends from it, and strays that lost their parent. Thread-safe.
+/// Processes of one machine: the guest, its descendants, and processes that lost their parent. Thread-safe.
 ///
-/// @param mark      in the guest's environment, so that it is not mistaken for a process that got its number later
-/// @param workspace a process that works in it belongs to the machine, whoever its parent is
+/// @param mark      in the environment of the guest, to detect a process that reused its number
+/// @param workspace a process with this working directory belongs to the machine, whatever its parent is
 record ProcessTree(String mark, Path workspace) {
     private static final long PAGE = 4096;
     private static final long TICK_NANOS = 10_000_000;
@@ -44,10 +44,10 @@ record ProcessTree(String mark, Path workspace) {
     }
 
     private boolean belongs(long pid) {
-        return isGuest(pid) || (HostProcess.isAlive(pid) && worksInside(pid));
+        return isGuest(pid) || (HostProcess.isAlive(pid) && isInWorkspace(pid));
     }
 
-    private boolean worksInside(long pid) {
+    private boolean isInWorkspace(long pid) {
         try {
             return Files.readSymbolicLink(Path.of("/proc/" + pid + "/cwd")).startsWith(workspace);
         } catch (IOException e) {
@@ -55,7 +55,7 @@ record ProcessTree(String mark, Path workspace) {
         }
     }
 
-    /// Stops or ends all of them, again and again until no new one appears.
+    /// Signals all processes, repeatedly until no new process appears.
     void forEach(LongConsumer action) {
         var done = new LinkedHashSet<Long>();
         while (done.addAll(all())) {
@@ -78,7 +78,7 @@ record ProcessTree(String mark, Path workspace) {
         return new Machine.Usage(memory, Duration.ofNanos(ticks * TICK_NANOS), all.size(), 0);
     }
 
-    /// The fields of `stat` that follow the program's name, which may itself hold anything.
+    /// Fields of `stat` after the name of the program, which can contain any character.
     private static List<String> fields(long pid) {
         var stat = HostProcess.read(pid, "stat");
         int end = stat.lastIndexOf(')');

@@ -18,13 +18,13 @@ final class Signals {
         send(pid, SIGSTOP);
     }
 
-    static void carryOn(long pid) {
+    static void cont(long pid) {
         send(pid, SIGCONT);
     }
 
     private static void send(long pid, int signal) {
         try {
-            // A process that is gone meanwhile is fine, so the result does not matter.
+            // The process may be gone, so the result is ignored.
             int ignored = (int) KILL.invokeExact((int) pid, signal);
         } catch (Throwable e) {
             throw new AssertionError("kill(2) takes two ints", e);

@@ -11,11 +11,11 @@ import java.nio.file.StandardCopyOption;
 import java.util.HashSet;
 import java.util.Set;
 
-/// Copies of machines' directories, as they were. Immutable.
+/// Snapshots of the directories of machines, as copies. Immutable.
 record Snapshots(Path directory) {
     private static final String UNFINISHED = ".new";
 
-    /// Saves a directory that nobody writes to. Returns how many bytes its files take.
+    /// Saves a directory without writers. Returns the size of its files in bytes.
     long save(Path disk, SnapshotId snapshot) throws IOException {
         FileTrees.make(directory, "rwx------");
         copy(disk, path(snapshot));
@@ -51,7 +51,7 @@ record Snapshots(Path directory) {
         return ids;
     }
 
-    /// What is at `to` is replaced, but not before the copy is whole.
+    /// Replaces `to` after the copy is complete.
     private static void copy(Path from, Path to) throws IOException {
         var unfinished = unfinished(to);
         try {
@@ -64,7 +64,7 @@ record Snapshots(Path directory) {
         }
     }
 
-    /// Where a copy for `path` is made.
+    /// Path of an incomplete copy of `path`.
     static Path unfinished(Path path) {
         return path.resolveSibling(path.getFileName() + UNFINISHED);
     }
