@@ -312,7 +312,7 @@ final class HostileGuestTest {
     void attachThroughAnUnnoticedGuestIsNoActivity() throws IOException {
         Guest guest = greetedWithSurvivor();
         var opened = new ArrayList<Service>();
-        guest.keptBy(new GuestObserver() {
+        guest.observedBy(new GuestObserver() {
             @Override
             public void began(Service service) {
                 opened.add(service);
