@@ -96,7 +96,7 @@ final class DiskGuard implements AutoCloseable {
             Reading now = space.measure();
             boolean isNear = now.freeBytes() < 2 * now.lowWaterBytes();
             if (isNear || System.nanoTime() - usageNanos >= USAGE_EVERY.toNanos()) {
-                measureDisks(now);
+                measureDisks();
             }
         } catch (RuntimeException e) {
             // The guard continues after a failure.
@@ -104,9 +104,12 @@ final class DiskGuard implements AutoCloseable {
         }
     }
 
-    private void measureDisks(Reading now) {
+    /// Measures the disks first and the free space after them. In the other order, a disk that grows in between counts
+    /// as grown at a time with enough free space, and is not frozen when the space is low.
+    private void measureDisks() {
         Map<SandboxId, Long> before = usage;
         usage = provider.diskUsage();
+        Reading now = space.measure();
         boolean isLimited = !provider.capabilities().diskLimit().equals("none");
         space.usedByDisks(
                 isLimited ? usage.values().stream().mapToLong(Long::longValue).sum() : -1);
