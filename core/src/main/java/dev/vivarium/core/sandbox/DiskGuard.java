@@ -104,8 +104,8 @@ final class DiskGuard implements AutoCloseable {
         }
     }
 
-    /// Measures the disks first and the free space after them. In the other order, a disk that grows in between counts
-    /// as grown at a time with enough free space, and is not frozen when the space is low.
+    /// Measures the disks first and the free space after them. In the other order, a disk that grows in between
+    /// counts as grown at a time with enough free space, and is not frozen when the space is low.
     private void measureDisks() {
         Map<SandboxId, Long> before = usage;
         usage = provider.diskUsage();
