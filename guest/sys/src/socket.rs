@@ -82,7 +82,7 @@ pub fn listen_loopback(port: u16) -> Result<(Fd, u16)> {
     Ok((fd, u16::from_be(address.sin_port)))
 }
 
-/// Accepts a connection. Fails with EAGAIN if there is none.
+/// Accepts a connection. Fails with EAGAIN if no connection waits.
 pub fn accept(listener: &Fd) -> Result<Fd> {
     let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: null pointers for the address are allowed.

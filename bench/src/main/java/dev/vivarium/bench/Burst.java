@@ -3,8 +3,8 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import java.util.Map;
 
-/// Concurrent creation of sandboxes by a hundred callers, far more than the pool holds. Each must get a working sandbox
-/// (V2-17).
+/// Concurrent creation of sandboxes by a hundred callers, far more than the pool holds. Each must get a working
+/// sandbox.
 final class Burst implements Measurement {
     private static final int CALLERS = 100;
 

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 import java.util.zip.CRC32;
 
-/// Load scenarios of V2-17: steady commands over many sessions, concurrent file operations, and sandbox churn.
+/// Load scenarios: steady commands over many sessions, concurrent file operations, and sandbox churn.
 ///
 /// Nothing may remain after the churn. [Burst] covers the hundred concurrent creations.
 final class Load implements Measurement {
