@@ -16,9 +16,17 @@ const test = plain
     return await makeScene(user.api, model)
   })
 
+/** Waits until the colours of the new scheme are drawn. */
+async function settled(): Promise<void> {
+  await new Promise(requestAnimationFrame)
+  const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
+  await Promise.allSettled(transitions.map((one) => one.finished))
+}
+
 async function check(page: Page, schemes: readonly ('light' | 'dark')[] = ['light', 'dark']): Promise<void> {
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme })
+    await page.evaluate(settled)
     expect(await axe(page), colorScheme).toEqual([])
   }
 }

@@ -10,7 +10,9 @@ test('a revoked key ends its browser session', async ({ browser, admin }) => {
   await chief.enter()
   await chief.open('/admin')
   const user = `u-${randomBytes(4).toString('hex')}`
-  await chief.page.getByRole('button', { name: 'Issue a key' }).click()
+  await chief.page.getByRole('button', { name: 'Issue an API key' }).click()
+  await chief.page.getByLabel('Label').fill('laptop')
+  await chief.page.getByLabel('Expires').selectOption('in 30 days')
   await chief.page.getByLabel('User id').fill(user)
   await chief.page.getByRole('button', { name: 'Issue the key' }).click()
   const key = await chief.page.getByLabel('Key', { exact: true }).inputValue()
@@ -18,6 +20,10 @@ test('a revoked key ends its browser session', async ({ browser, admin }) => {
   await chief.page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await chief.page.evaluate(() => document.documentElement.outerHTML)).not.toContain(key)
   expect(await axe(chief.page)).toEqual([])
+  const line = chief.page.getByRole('listitem').filter({ hasText: user })
+  await line.getByText('laptop').waitFor()
+  await line.getByText('never used').waitFor()
+  await line.getByText(/^expires /).waitFor()
 
   const visitor = await Person.arrive(browser, { id: user, api: new Api(admin.url, key) })
   visitor.guard.expect(/status of 401/)

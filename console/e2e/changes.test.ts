@@ -112,3 +112,54 @@ test('the timeline links to the changes of a file', async ({ person, page }) => 
   await timeline.getByRole('link', { name: 'All changes up to this event' }).click()
   await page.getByRole('region', { name: 'Difference' }).getByText('hello').waitFor()
 })
+
+test('ignored files are hidden until somebody wants to see them', async ({ person, page }) => {
+  const id = await person.api.sandbox(`ignored-${person.id}`)
+  const isLogged = (path: string) => async () =>
+    (await person.api.events(id)).some((one) => one.event_data.path === path)
+  await person.api.run(id, `echo 'build/' > .gitignore; mkdir .git build; echo 1 > .git/index; echo 2 > build/out.o`)
+  await person.api.run(id, 'echo 3 > main.c')
+  for (const path of ['.git/index', 'build/out.o', 'main.c'])
+    await person.api.until(`${path} is logged`, isLogged(path))
+  await person.open(`/sandboxes/${id}?tab=changes`)
+  const list = page.getByRole('region', { name: 'Changed files' })
+  await list.getByText('2 files').waitFor()
+  await list.getByRole('button', { name: /main\.c/ }).waitFor()
+  expect(await list.getByRole('button', { name: /index|out\.o/ }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Show 2 ignored files' }).click()
+  await list.getByText('4 files').waitFor()
+  await page.waitForURL('**ignored=true**')
+})
+
+test('the timeline hides ignored files until somebody wants to see them', async ({ person, page }) => {
+  const id = await person.api.sandbox(`ignored-${person.id}`)
+  const write = async (...paths: string[]) => {
+    const last = (await person.api.events(id)).at(-1)?.seq ?? 0
+    await person.api.run(id, paths.map((path) => `mkdir -p $(dirname ${path}); echo build/ >> ${path}`).join('; '))
+    for (const path of paths)
+      await person.api.until(`${path} is logged`, async () =>
+        (await person.api.events(id)).some((one) => one.seq > last && one.event_data.path === path),
+      )
+    // A row of another kind, so that the next changes have a row of their own.
+    await person.api.tell(id, [{ event_type: 'agent.message', event_data: { text: `Wrote ${paths.length}` } }])
+  }
+  await write('.gitignore')
+  await write('.git/index', 'build/out.o', 'main.c')
+  await write('.git/HEAD', 'build/lib.o')
+
+  await person.open(`/sandboxes/${id}`)
+  const timeline = page.getByRole('region', { name: 'Timeline' })
+  const rows = timeline.getByRole('button', { name: /\d changes?\b/ })
+  const ignored = /\.git\/|build\//
+  await timeline.getByText('Wrote 2').waitFor()
+  await rows.filter({ hasText: 'main.c' }).first().waitFor()
+  // The rules of .gitignore load after the page.
+  await expect.poll(() => rows.filter({ hasText: ignored }).count()).toBe(0)
+  await rows.filter({ hasText: /^\d changes?\s*main\.c$/ }).waitFor()
+
+  await page.getByRole('button', { name: 'Ignored files', pressed: false }).click()
+  for (const path of ['.git/index', 'build/out.o', '.git/HEAD', 'build/lib.o'])
+    await rows.filter({ hasText: path }).first().waitFor()
+  await page.getByRole('button', { name: 'Ignored files', pressed: true }).click()
+  await expect.poll(() => rows.filter({ hasText: ignored }).count()).toBe(0)
+})

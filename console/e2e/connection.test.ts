@@ -32,7 +32,7 @@ test('the timeline has no gap and no duplicate after a server crash', async ({ b
   await server.startAgain()
   await pill.getByText('Live').waitFor()
   await api.run(id, 'touch stop')
-  await page.getByText('The run has ended: nobody would hear a message.').waitFor()
+  await page.getByText('The run has ended: no agent reads messages.').waitFor()
   const said = (await api.events(id)).filter((event) => event.event_type === 'agent.message')
   const numbers = said.map((event) => ({ seq: event.seq, text: String(event.event_data.text) }))
   expect(numbers.map(({ text }) => text)).toEqual(numbers.map((_, index) => `number ${index + 1}`))
@@ -55,7 +55,7 @@ test('the console shows that it is offline and reconnects', async ({ person, pag
   await person.context.setOffline(false)
   await page.getByRole('status').getByText('Live').waitFor()
   await person.api.run(id, 'touch stop')
-  await page.getByText('The run has ended: nobody would hear a message.').waitFor()
+  await page.getByText('The run has ended: no agent reads messages.').waitFor()
   const said = (await person.api.events(id)).filter((event) => event.event_type === 'agent.message')
   const texts = async () =>
     (await readThrough(page)).filter((row) => row.kind === 'message').map((row) => row.text.slice(8))

@@ -78,6 +78,57 @@ test('a link opens an old event with one request', async ({ person, page }) => {
   expect(new URL(page.url()).search).toBe('')
 })
 
+test('the timeline jumps to its start and to its end', async ({ person, page }) => {
+  const id = await longLog(person.api)
+  const last = timeline(page).getByText(`Step ${MANY - 10} is done`)
+  const first = timeline(page).getByText('Step 0 is done')
+  await person.open(`/sandboxes/${id}`)
+  await last.waitFor()
+  await page.getByRole('button', { name: 'First event' }).click()
+  await first.waitFor()
+  expect(await last.count()).toBe(0)
+  await page.keyboard.press('End')
+  await last.waitFor()
+  await expect.poll(() => new URL(page.url()).search).toBe('')
+  await expect.poll(() => leftBelow(page)).toBeLessThan(40)
+
+  await page.keyboard.press('Home')
+  await first.waitFor()
+  await page.getByRole('button', { name: 'Go to the newest events' }).click()
+  await last.waitFor()
+  await timeline(page).hover()
+  await page.mouse.wheel(0, -2_000)
+  await page.getByRole('button', { name: 'To the end' }).click()
+  await expect.poll(() => leftBelow(page)).toBeLessThan(40)
+})
+
+test('long output shows that it scrolls', async ({ person, page }) => {
+  const id = await person.api.sandbox(randomUUID())
+  await person.api.run(id, 'seq 1 200')
+  await person.open(`/sandboxes/${id}`)
+  await timeline(page).getByRole('button', { name: 'seq 1 200' }).click()
+  const output = timeline(page).locator('pre')
+  await output.getByText('200').waitFor()
+  const scrollTo = (end: 'top' | 'bottom') =>
+    output.evaluate((box, place) => {
+      box.scrollTop = place === 'top' ? 0 : box.scrollHeight
+    }, end)
+  /** The pixels of an edge, in the padding beside the text. */
+  const edge = async (end: 'top' | 'bottom') => {
+    await output.scrollIntoViewIfNeeded()
+    const box = await output.boundingBox()
+    if (box === null) throw new Error('no output')
+    const y = end === 'top' ? box.y : box.y + box.height - 8
+    return (await page.screenshot({ clip: { x: box.x + 6, y, width: 2, height: 8 } })).toString('base64')
+  }
+  await scrollTo('top')
+  const atTop = { top: await edge('top'), bottom: await edge('bottom') }
+  await scrollTo('bottom')
+  // A shadow is at an edge only if there is more beyond it.
+  await expect.poll(() => edge('top')).not.toBe(atTop.top)
+  await expect.poll(() => edge('bottom')).not.toBe(atTop.bottom)
+})
+
 test('a link to a missing event shows a message', async ({ person, page }) => {
   const id = await person.api.sandbox(randomUUID())
   await person.open(`/sandboxes/${id}?at=4711`)

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { agent } from './house/agents'
 import { axe } from './house/axe'
 import { bash } from './house/model'
@@ -68,14 +68,16 @@ test('cost, tokens and tools match the replayed moment', async ({ person, page, 
 
 test('a replay runs to the end and stops', async ({ person, page, model }) => {
   await model.play(...STEPS)
+  // The page may list the files of the sandbox while the sandbox ends.
+  person.guard.expect(/status of 404 .*\/files\?/)
   // An ended sandbox appends no events, so the end does not move.
   await person.api.end(await ended(person))
   await timeline(page).getByText('Sandbox ended').waitFor()
   await page.getByRole('button', { name: 'Replay' }).click()
   await page.getByRole('button', { name: '16×' }).click()
-  await page.getByRole('button', { name: 'Play' }).click()
+  await page.getByRole('button', { name: 'Play', exact: true }).click()
   await timeline(page).getByText('All done.').first().waitFor()
-  await page.getByRole('button', { name: 'Play' }).waitFor()
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
   const end = await line(page).getAttribute('max')
   expect(Number(await line(page).inputValue())).toBeCloseTo(Number(end))
 })
@@ -105,6 +107,20 @@ test('the cost over time is a chart, a sentence and a table', async ({ person, p
   await dialog.getByText(/60,000 tokens in, 1,300 out/).waitFor()
   await dialog.getByText('budget $1.00').waitFor()
   expect(await axe(page)).toEqual([])
+  const chart = dialog.getByRole('figure').filter({ hasText: 'budget' })
+  for (const value of ['$0.00', '$0.25', '$0.50', '$0.75', '$1.00'])
+    await chart.getByText(value, { exact: true }).waitFor()
+  const middle = async (place: Locator) => {
+    const box = await place.boundingBox()
+    return (box?.y ?? 0) + (box?.height ?? 0) / 2
+  }
+  const [zero, most] = [chart.getByText('$0.00', { exact: true }), chart.getByText('$1.00', { exact: true })]
+  const plot = await chart.locator('svg').boundingBox()
+  expect(Math.abs((await middle(zero)) - (plot?.y ?? 0) - (plot?.height ?? 0))).toBeLessThan(4)
+  expect(Math.abs((await middle(most)) - (plot?.y ?? 0))).toBeLessThan(4)
+  const times = await chart.locator('time').allTextContents()
+  expect(times).toHaveLength(5)
+  for (const time of times) expect(time).toMatch(/^\d{1,2}:\d{2}/)
   await dialog.getByRole('button', { name: 'As a table' }).click()
   const rows = dialog.getByRole('row')
   await expect.poll(() => rows.count()).toBe(1 + calls.length)

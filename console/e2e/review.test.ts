@@ -26,3 +26,22 @@ test('a question is approved beside the timeline, and the comment reaches the ag
   await page.getByText('So it is merged.').first().waitFor()
   expect(await model.asked()).toContain('theirs is newer')
 })
+
+test('a question is shown once, and its Markdown is rendered', async ({ person, page, model }) => {
+  const input = { reason: 'merge conflict', description: 'Take `theirs`:\n\n- it is **newer**' }
+  await model.play({ ...ASKS, tools: [{ name: 'AskPerson', input }] }, APPROVED, REJECTED)
+  const id = await person.api.spawn(agent('Merge it'))
+  await person.open(`/sandboxes/${id}`)
+  const card = page.getByRole('region', { name: 'The agent asks: merge conflict' })
+  await card.getByRole('listitem').getByRole('strong').getByText('newer').waitFor()
+  await card.getByRole('code').getByText('theirs').waitFor()
+  const timeline = page.getByRole('region', { name: 'Timeline' })
+  await timeline.getByRole('button', { name: 'AskPerson' }).waitFor()
+  await timeline.getByRole('button', { name: 'Question' }).getByText('waiting for an answer').waitFor()
+  expect(await timeline.getByText('merge conflict').count()).toBe(0)
+  expect(await timeline.getByText('theirs').count()).toBe(0)
+  await card.getByRole('button', { name: 'Approve' }).click()
+  await timeline.getByText('merge conflict').waitFor()
+  await card.waitFor({ state: 'detached' })
+  expect(await page.getByText('merge conflict').count()).toBe(1)
+})

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
-import { agent } from './house/agents'
+import { agent, script } from './house/agents'
+import { axe } from './house/axe'
 import { bash, type Step } from './house/model'
 import type { Person } from './house/person'
 import { expect, test } from './house/test'
@@ -45,14 +46,14 @@ test('a run is shown live, and a message changes its next step', async ({ person
   await enabled(page, 'Send')
   await page.keyboard.press('Control+Enter')
   const said = timeline.getByRole('article').filter({ hasText: `Message by ${person.id}` })
-  await said.getByText('delivered').waitFor()
+  await said.getByText(/delivered after \d/).waitFor()
   await expect.poll(() => page.getByLabel('Message to the agent').inputValue()).toBe('')
   await person.api.run(id, 'touch go')
 
   await timeline.getByText('As you say.').waitFor()
   await timeline.getByRole('button', { name: 'echo other | tee api' }).click()
   await timeline.locator('pre').getByText('other', { exact: true }).waitFor()
-  await page.getByText('The run has ended: nobody would hear a message.').waitFor()
+  await page.getByText('The run has ended: no agent reads messages.').waitFor()
   await page.locator('header').getByText('Completed').first().waitFor()
   expect(await model.asked()).toContain('Use the other API.')
   expect(await person.api.run(id, 'cat api')).toBe('other\n')
@@ -122,4 +123,52 @@ test('a sandbox ends after a confirmation, and its timeline stays', async ({ per
   await page.getByRole('button', { name: 'Pause' }).waitFor({ state: 'detached' })
   await page.getByText('I wait.').waitFor()
   expect((await person.api.read(id)).state).toBe('terminated')
+})
+
+test('a run stops after a confirmation, and its sandbox stays', async ({ person, page, model }) => {
+  await model.play(WAITS)
+  const id = await watch(person, 'Call the API')
+  await page.getByRole('button', { name: UNTIL_TOLD }).waitFor()
+  await page.getByRole('button', { name: 'Stop run' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Stop this run?' })
+  expect(await axe(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Let it run' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect((await person.api.read(id)).run?.status).toBe('running')
+
+  await page.keyboard.press('x')
+  await dialog.getByRole('button', { name: 'Stop it' }).click()
+  await page.getByText('The run has ended: no agent reads messages.').waitFor()
+  await page.getByRole('button', { name: /^Stop/ }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  const sandbox = await person.api.read(id)
+  expect(sandbox.state).toBe('running')
+  expect(sandbox.run).toMatchObject({ status: 'failed', reason_code: 'aborted' })
+  expect(await person.api.run(id, 'echo still here')).toBe('still here\n')
+})
+
+test('a failed run shows its task on top, and its failure once', async ({ person, page }) => {
+  const lines = 'read task; for n in $(seq 30); do echo "disk $n is full" >&2; done; exit 3'
+  const task = {
+    title: 'Copy the disks',
+    description: 'Copy **all** disks.',
+    context: { done_when: 'no disk is left' },
+  }
+  const id = await person.api.spawn({ ...script('Copy the disks', lines), task })
+  await expect.poll(async () => (await person.api.read(id)).status).toBe('failed')
+  await person.open(`/sandboxes/${id}`)
+  const about = page.getByRole('region', { name: 'Task' })
+  await about.getByRole('strong').getByText('all', { exact: true }).waitFor()
+  await about.getByText('Done when: no disk is left').waitFor()
+  const row = page.getByRole('article').filter({ hasText: 'Run failed' })
+  await row.getByText('exit status 3').waitFor()
+  expect(await page.getByText('exit status 3').count()).toBe(1)
+  for (const title of ['Results submitted', 'Agent failed', 'Task', 'Agent is ready']) {
+    expect(await page.getByRole('article').getByText(title, { exact: true }).count(), title).toBe(0)
+  }
+  const whole = await row.boundingBox()
+  expect(await row.getByText('exit status 3').evaluate((text) => getComputedStyle(text).fontFamily)).toMatch(/mono/i)
+  await row.getByRole('button', { name: 'Show all of the failure' }).click()
+  await expect.poll(async () => ((await row.boundingBox())?.height ?? 0) > (whole?.height ?? 0)).toBe(true)
+  await row.getByRole('button', { name: 'Show less of the failure' }).click()
 })

@@ -43,6 +43,35 @@ test('sign-in returns to the requested page, and never to another site', async (
   await visitor.leave()
 })
 
+test('a sign-in link opens its page once, and the code leaves the address', async ({ browser, admin }) => {
+  const link = async () => {
+    const answer = await fetch(`${admin.url}/console/session/code`, {
+      method: 'POST',
+      headers: { 'X-API-Key': admin.key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ next: '/console/inbox' }),
+    })
+    return ((await answer.json()) as { path: string }).path
+  }
+  const path = await link()
+  const visitor = await Person.arrive(browser, { id: 'admin', api: admin })
+  visitor.guard.expect(/status of 401/)
+  await visitor.page.goto(path)
+  await visitor.page.getByRole('heading', { name: 'Inbox' }).waitFor()
+  expect(visitor.page.url()).not.toContain('code')
+  await visitor.leave()
+
+  const late = await Person.arrive(browser, { id: 'admin', api: admin })
+  late.guard.expect(/status of 401/)
+  await late.page.goto(path)
+  await late.page
+    .getByRole('alert')
+    .getByText(/was used before/)
+    .waitFor()
+  await late.page.goto(await link())
+  await late.page.getByRole('heading', { name: 'Inbox' }).waitFor()
+  await late.leave()
+})
+
 test('a violation of the content security policy fails the test', async ({ person, page }) => {
   await person.open('')
   await page.evaluate(() => document.head.append(document.createElement('style')))

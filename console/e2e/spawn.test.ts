@@ -51,6 +51,7 @@ test('a plain sandbox is created, and a thread that has one is reported', async 
   await page.getByRole('textbox', { name: 'Thread' }).fill(`box-${person.id}`)
   await page.getByRole('button', { name: 'Create the sandbox' }).click()
   await page.getByRole('heading', { name: `box-${person.id}` }).waitFor()
+  await page.waitForURL('**tab=terminal')
   const id = page.url().match(/sbx\w+/)?.[0] ?? ''
   expect(await person.api.read(id)).toMatchObject({ user_id: person.id, thread_id: `box-${person.id}` })
 
@@ -93,7 +94,7 @@ test('the shown curl command starts the same run', async ({ person, page }) => {
   await person.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   // The button shows this text only briefly.
   const copied = page.getByRole('button', { name: 'Copied' }).waitFor()
-  await Promise.all([copied, page.getByRole('button', { name: 'Copy' }).click()])
+  await Promise.all([copied, page.getByRole('button', { name: 'Copy', exact: true }).click()])
   const line = await page.evaluate(() => navigator.clipboard.readText())
   expect(line).not.toContain('in the form alone')
 
@@ -114,4 +115,16 @@ test('an ended run continues in a new sandbox', async ({ person, page }) => {
   expect(await page.getByLabel('Continue the conversation of').inputValue()).toBe(id)
   expect(await page.getByRole('textbox', { name: 'Program' }).inputValue()).toBe("sh -c 'exit 0'")
   expect(await page.getByLabel('Budget in $').inputValue()).toBe('3')
+})
+
+test('the form offers only what the server can start', async ({ person, page }) => {
+  await person.open('/spawn')
+  // This server has a model, but no image with the SDKs of agents.
+  await page.getByText('viv image build worker').waitFor()
+  expect(await page.getByText('ANTHROPIC_API_KEY').count()).toBe(0)
+  expect(await page.getByRole('radio', { name: 'Claude' }).isDisabled()).toBe(true)
+  expect(await page.getByRole('radio', { name: 'Command' }).isChecked()).toBe(true)
+  await page.getByText('Limits and image').click()
+  await page.getByLabel('Image').fill('mine')
+  await expect.poll(() => page.getByRole('radio', { name: 'Claude' }).isEnabled()).toBe(true)
 })

@@ -1,12 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import { sessionQuery } from './api/session'
 import type { Status } from './api/types'
 import { adminSearch } from './screens/admin/parts'
@@ -17,17 +10,19 @@ import { InboxScreen } from './screens/inbox/InboxScreen'
 import { SandboxScreen } from './screens/sandbox/SandboxScreen'
 import { SignInScreen } from './screens/sign-in/SignInScreen'
 import { SORTS, type Sort } from './store/fleet-view'
+import { lazily } from './ui/lazily'
 import { Failure } from './ui/States'
 
-const AdminScreen = lazyRouteComponent(() => import('./screens/admin/AdminScreen'), 'AdminScreen')
-const SettingsScreen = lazyRouteComponent(() => import('./screens/settings/SettingsScreen'), 'SettingsScreen')
-const SpawnScreen = lazyRouteComponent(() => import('./screens/spawn/SpawnScreen'), 'SpawnScreen')
+const AdminScreen = lazily(() => import('./screens/admin/AdminScreen'), 'AdminScreen')
+const DocsScreen = lazily(() => import('./screens/docs/DocsScreen'), 'DocsScreen')
+const SettingsScreen = lazily(() => import('./screens/settings/SettingsScreen'), 'SettingsScreen')
+const SpawnScreen = lazily(() => import('./screens/spawn/SpawnScreen'), 'SpawnScreen')
 
 interface Context {
   readonly queries: QueryClient
 }
 
-const STATUSES: readonly Status[] = ['creating', 'running', 'paused', 'completed', 'failed', 'terminated']
+const STATUSES: readonly Status[] = ['creating', 'running', 'paused', 'hibernated', 'completed', 'failed', 'terminated']
 
 /** A search parameter that is one of these words; anything else counts as not given. */
 function oneOf<T extends string>(words: readonly T[], given: unknown): T | undefined {
@@ -49,6 +44,12 @@ const signInRoute = createRoute({
   path: '/console/sign-in',
   validateSearch: (search): { next?: string } => ({ next: words(search.next) }),
   component: SignInScreen,
+})
+
+const docsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/docs',
+  component: DocsScreen,
 })
 
 const startRoute = createRoute({
@@ -115,6 +116,8 @@ interface SandboxSearch {
   readonly from?: number | 'visit'
   readonly to?: number
   readonly view?: 'split'
+  /** Ignored files are shown too. */
+  readonly ignored?: true
   readonly port?: number
 }
 
@@ -139,6 +142,7 @@ const sandboxRoute = createRoute({
     from: search.from === 'visit' ? 'visit' : ordinal(search.from),
     to: ordinal(search.to),
     view: search.view === 'split' ? 'split' : undefined,
+    ignored: search.ignored === true ? true : undefined,
     port: ordinal(search.port),
   }),
   component: SandboxScreen,
@@ -157,10 +161,24 @@ const settingsRoute = createRoute({
   component: SettingsScreen,
 })
 
+/** Other addresses under the console: the way back is the frame around them. A splat would match the fleet too. */
+const unknownRoutes = ['/console/$a', '/console/$a/$b', '/console/$a/$b/$c'].map((path) =>
+  createRoute({ getParentRoute: () => frameRoute, path, component: NotFound }),
+)
+
 const routeTree = rootRoute.addChildren([
   startRoute,
   signInRoute,
-  frameRoute.addChildren([fleetRoute, inboxRoute, spawnRoute, sandboxRoute, adminRoute, settingsRoute]),
+  docsRoute,
+  frameRoute.addChildren([
+    fleetRoute,
+    inboxRoute,
+    spawnRoute,
+    sandboxRoute,
+    adminRoute,
+    settingsRoute,
+    ...unknownRoutes,
+  ]),
 ])
 
 export function makeRouter(queries: QueryClient) {

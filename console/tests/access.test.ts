@@ -56,13 +56,13 @@ describe('the address of the admin page', () => {
 describe('a sandbox', () => {
   const at = Date.parse('2026-01-01T10:00:00Z')
   const moment = (seconds: number) => new Date(at + seconds * 1000).toISOString()
-  const fine = { state: 'running', created_at: moment(-3600), lease_expires_at: moment(60), ends_at: moment(3600) }
+  const fine = { state: 'running', created_at: moment(-3600), expires_at: moment(60), ends_at: moment(3600) }
 
   it('is overdue after its start time, lease or lifetime', () => {
     expect(overdue(fine, at)).toBeUndefined()
     expect(overdue({ ...fine, state: 'creating' }, at)).toContain('starting')
     expect(overdue({ ...fine, state: 'creating', created_at: moment(-5) }, at)).toBeUndefined()
-    expect(overdue({ ...fine, lease_expires_at: moment(-300) }, at)).toContain('lease')
+    expect(overdue({ ...fine, expires_at: moment(-300) }, at)).toContain('lease')
     expect(overdue({ ...fine, ends_at: moment(-300) }, at)).toContain('lifetime')
   })
 })

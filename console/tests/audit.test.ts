@@ -5,7 +5,7 @@ const AT = '2026-01-01T10:00:00Z'
 const NOW = Date.parse('2026-01-01T10:05:00Z')
 
 function entry(seq: number, more: Partial<Entry> = {}): Entry {
-  return { seq, at: AT, kind: 'used', outcome: 200, route: 'GET /x', sub: 'ann', ...more }
+  return { seq, at: AT, kind: 'used', outcome: 200, route: 'GET /x', sub: 'ann', count: 1, ...more }
 }
 
 describe('the audit log', () => {
@@ -16,6 +16,16 @@ describe('the audit log', () => {
       [3, 3, 1],
       [2, 1, 2],
     ])
+  })
+
+  it('is in the order of time, also if entries were written later', () => {
+    const at = (seconds: number) => ({ at: `2026-01-01T10:00:0${seconds}Z` })
+    const folded = fold([
+      entry(1, { ...at(1), sub: 'a' }),
+      entry(2, { ...at(5), sub: 'b' }),
+      entry(3, { ...at(3), sub: 'c' }),
+    ])
+    expect(folded.map((line) => line.entry.seq)).toEqual([2, 3, 1])
   })
 
   it('omits reads of the current user', () => {
@@ -33,7 +43,7 @@ describe('the audit log', () => {
     const route = 'POST /threads/{thread_id}/snapshots'
     expect(deedOf(entry(1, { route }))).toBe('Took a snapshot')
     expect(deedOf(entry(1, { route, kind: 'refused', outcome: 403 }))).toBe('Was refused')
-    expect(deedOf(entry(1, { route: 'GET /new' }))).toBe('Used the sandbox')
+    expect(deedOf(entry(1, { route: 'GET /new' }))).toBe('Called the API')
     expect(deedOf(entry(1, { kind: 'signed_in' }))).toBe('Signed in')
   })
 
@@ -46,10 +56,14 @@ describe('the audit log', () => {
     ).toEqual([1, 2])
   })
 
+  it('adds the counts of folded entries', () => {
+    expect(fold([entry(1, { count: 5 }), entry(2)])[0]?.times).toBe(6)
+  })
+
   it('is saved as CSV without formulas', () => {
     const [head, line] = csv([entry(1, { sub: '=cmd()', detail: 'a "b", c' })]).split('\r\n')
-    expect(head).toBe('seq,at,sub,kind,route,outcome,aud,thread_id,jti,scope,detail')
-    expect(line).toBe(`1,${AT},'=cmd(),used,GET /x,200,,,,,"a ""b"", c"`)
+    expect(head).toBe('seq,at,last_at,count,sub,kind,route,outcome,aud,thread_id,jti,scope,detail')
+    expect(line).toBe(`1,${AT},,1,'=cmd(),used,GET /x,200,,,,,"a ""b"", c"`)
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hex, show } from '~/store/file-kind'
-import { listeningPorts, spokenPorts } from '~/store/ports'
+import { spokenPorts } from '~/store/ports'
 import { event } from './events'
 
 const content = (bytes: Uint8Array<ArrayBuffer>, size = bytes.length) => ({
@@ -54,14 +54,5 @@ describe('ports', () => {
       event(4, 'command.started', { command: 'python3 -m http.server 9000 --bind 127.0.0.1' }),
     ]
     expect(spokenPorts(events)).toEqual([9000, 8000, 5173])
-  })
-
-  it('are parsed from the kernel table', () => {
-    const table = `  sl  local_address rem_address   st tx_queue
-   0: 00000000:1F40 00000000:0000 0A 00000000:00000000
-   1: 0100007F:0BB8 00000000:0000 0A 00000000:00000000
-   2: 0100007F:0BB8 0100007F:C350 01 00000000:00000000
-   0: 00000000000000000000000000000000:1F40 00000000000000000000000000000000:0000 0A`
-    expect(listeningPorts(table)).toEqual([3000, 8000])
   })
 })

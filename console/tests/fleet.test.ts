@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Sandbox } from '~/api/types'
 import { Fleet, type FleetEvent } from '~/store/fleet'
-import { arrange, keepOrder, quietFor } from '~/store/fleet-view'
+import { arrange, isIdle, keepOrder, quietFor } from '~/store/fleet-view'
+import { event } from './events'
 
 const AT = '2026-01-01T10:00:00Z'
 
@@ -17,6 +18,7 @@ function sandbox(id: string, more: Partial<Sandbox> = {}): Sandbox {
     expires_at: AT,
     ends_at: AT,
     expires_by: 'idle',
+    on_idle: 'end',
     limits: { memory_mb: 1024, cpus: 1, processes: 100, disk_mb: 1024 },
     ...more,
   }
@@ -70,6 +72,36 @@ describe('Fleet', () => {
     fleet.receive(news('a', 'agent.thinking'))
     fleet.load([sandbox('a', { status: 'paused' })])
     expect(fleet.find('a')).toMatchObject({ status: 'paused', cpu: [20, 40], memory: [5, 6], action: 'thinking' })
+  })
+
+  it('knows what an agent does from the events before the page was loaded', () => {
+    const { fleet } = fleetOf(sandbox('a', { run: RUN }), sandbox('b', { run: RUN }))
+    const call = event(1, 'agent.tool_use', { tool_name: 'Bash', tool_input: { command: 'make' } })
+    fleet.receive(news('b', 'agent.model_call_started'))
+    expect(fleet.find('b')).toMatchObject({ action: 'waiting for the model' })
+    fleet.receive(news('b', 'agent.thinking'))
+    fleet.remember('a', [call, event(2, 'agent.tool_result', {}), event(3, 'agent.model_call', { cost_usd: 9 })])
+    fleet.remember('b', [call])
+    expect(fleet.find('a')).toMatchObject({ action: 'Bash make', toolCalls: 4, costUsd: 1 })
+    expect(fleet.find('b')).toMatchObject({ action: 'thinking' })
+  })
+
+  it('distinguishes idle sandboxes from running agents', () => {
+    const { fleet } = fleetOf(sandbox('agent', { run: RUN }), sandbox('plain'), sandbox('held', { status: 'paused' }))
+    const idle = () => fleet.rows.filter(isIdle).map((row) => row.sandbox.sandbox_id)
+    expect(idle()).toEqual(['plain'])
+    fleet.receive(news('plain', 'command.started', { command: 'sleep 1', kind: 'process' }))
+    expect(idle()).toEqual(['plain'])
+    fleet.receive(news('plain', 'command.started', { command: 'make', kind: 'exec' }))
+    expect(idle()).toEqual([])
+    fleet.receive(news('plain', 'command.completed', { exit_code: 0 }))
+    expect(idle()).toEqual(['plain'])
+  })
+
+  it('does not take the worker process for an action', () => {
+    const { fleet } = fleetOf(sandbox('a', { run: RUN }))
+    fleet.receive(news('a', 'command.started', { command: 'vivarium-worker claude', kind: 'detached' }))
+    expect(fleet.find('a')).toMatchObject({ action: '' })
   })
 
   it('returns the same list until something changes', () => {

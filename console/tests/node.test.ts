@@ -10,9 +10,10 @@ const WELL: Node = {
   image: 'host',
   provider: { name: 'native', isolates: true },
   pool: { target: 10, available: 10 },
-  sandboxes: { active: 3, most: 200 },
+  sandboxes: { active: 3, hibernated: 0, most: 200 },
   limits: { memory_mb: 1024, cpus: 2, processes: 512, disk_mb: 1024 },
   most_timeout_minutes: 1440,
+  agents: { worker_image: 'worker', has_worker_image: true, models: ['anthropic'] },
   host: { cpus: 2, load: 0.4, memory_bytes: 100, memory_free_bytes: 50, disk_bytes: 100, disk_free_bytes: 40 },
 }
 
@@ -31,8 +32,8 @@ describe('the indicators of a server', () => {
       'memory bad',
       'disk warn',
     ])
-    expect(marked({ sandboxes: { active: 190, most: 200 } })).toEqual(['sandboxes warn'])
-    expect(marked({ sandboxes: { active: 200, most: 200 } })).toEqual(['sandboxes bad'])
+    expect(marked({ sandboxes: { active: 190, hibernated: 0, most: 200 } })).toEqual(['sandboxes warn'])
+    expect(marked({ sandboxes: { active: 200, hibernated: 0, most: 200 } })).toEqual(['sandboxes bad'])
     expect(marked({ pool: { target: 4, available: 0 } })).toEqual(['warm warn'])
     expect(marked({ host: { ...WELL.host, load: 4.5 } })).toEqual(['CPUs warn'])
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LogEvent } from '~/api/types'
+import { IgnoreRules } from '~/store/ignored'
 import { RowFilter } from '~/store/row-filter'
 import { isError, KINDS, kindOf, wordsOf } from '~/store/row-kinds'
 import { Timeline } from '~/store/timeline'
@@ -36,6 +37,44 @@ function somethingLike(seed: number, length: number): LogEvent[] {
 }
 
 describe('RowFilter', () => {
+  it('leaves out rows of which all files are hidden', () => {
+    const timeline = new Timeline()
+    const filter = new RowFilter({ ...ALL, hides: (path) => path.startsWith('.git/') })
+    timeline.append(event(1, 'file.created', { path: '.git/index' }))
+    expect(filter.update(timeline.rows).shown).toEqual([])
+    timeline.append(event(2, 'file.created', { path: 'a.txt' }))
+    timeline.append(event(3))
+    timeline.append(event(4, 'file.modified', { path: '.git/index' }))
+    timeline.append(event(5))
+    expect(filter.update(timeline.rows).shown).toEqual([0, 1, 3])
+    expect(filter.isNarrow).toBe(false)
+  })
+
+  it('leaves out hidden directories', () => {
+    const timeline = new Timeline()
+    const filter = new RowFilter({ ...ALL, hides: (path) => new IgnoreRules().hides(path) })
+    timeline.append(event(1, 'file.created', { path: '.git', directory: true }))
+    timeline.append(event(2))
+    timeline.append(event(3, 'file.created', { path: 'src', directory: true }))
+    expect(filter.update(timeline.rows).shown).toEqual([1, 2])
+  })
+
+  it('leaves out counted changes if all their directories are hidden', () => {
+    const timeline = new Timeline()
+    const filter = new RowFilter({ ...ALL, hides: (path) => new IgnoreRules().hides(path) })
+    const many = (seq: number, ...directories: string[]) => {
+      timeline.append(event(seq, 'file.changes_folded', { created: 900, modified: 0, deleted: 0, directories }))
+      timeline.append(event(seq + 1))
+    }
+    many(1, 'node_modules', '.git')
+    many(3, 'node_modules', 'src')
+    many(5, '.')
+    many(7)
+    // The server names ten directories at most: there may be others.
+    many(9, ...Array.from({ length: 10 }, () => '.git'))
+    expect(filter.update(timeline.rows).shown).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
   it('always equals a search through all rows', () => {
     for (let seed = 1; seed <= 20; seed++) {
       const timeline = new Timeline()

@@ -66,6 +66,20 @@ describe('shortcuts', () => {
     expect(stop).toHaveBeenCalledTimes(1)
   })
 
+  it('ignore letters in an open dialog, but not in one that has just closed', () => {
+    const dialog = document.body.appendChild(document.createElement('dialog'))
+    const button = dialog.appendChild(document.createElement('button'))
+    const box = dialog.appendChild(document.createElement('input'))
+    dialog.setAttribute('open', '')
+    press('?', button)
+    press('?', box)
+    expect(help).not.toHaveBeenCalled()
+    dialog.removeAttribute('open')
+    press('?', button)
+    press('?', box)
+    expect(help).toHaveBeenCalledTimes(2)
+  })
+
   it('can be turned off if they are single keys', () => {
     shortcuts.setSingle(false)
     press('?')

@@ -5,6 +5,7 @@ function snapshot(id: string, parent?: string): Snapshot {
   return {
     snapshot_id: id,
     thread_id: 't',
+    user_id: 'u',
     sandbox_id: 's',
     name: id,
     bytes: 1,
@@ -19,7 +20,7 @@ const shape = (branches: readonly Branch[]): unknown =>
 describe('snapshots', () => {
   it('are a tree of parents and children', () => {
     const snapshots = [snapshot('a'), snapshot('b', 'a'), snapshot('c', 'a'), snapshot('d', 'c'), snapshot('e', 'gone')]
-    const forks = [{ snapshot_id: 'c', thread_id: 'other', sandbox_id: 'o' }]
+    const forks = [{ snapshot_id: 'c', thread_id: 'other', user_id: 'u', sandbox_id: 'o' }]
     const tree = treeOf({ snapshots, forks, total_bytes: 5, limit: 50, current_id: 'd' })
     expect(shape(tree)).toEqual([
       [
@@ -37,7 +38,7 @@ describe('snapshots', () => {
 
   it('give a fork a name that is probably free', () => {
     expect(forkName('work', [])).toBe('work-fork-1')
-    const taken = [{ snapshot_id: 'a', thread_id: 'work-fork-3', sandbox_id: 'x' }]
+    const taken = [{ snapshot_id: 'a', thread_id: 'work-fork-3', user_id: 'u', sandbox_id: 'x' }]
     expect(forkName('work', taken)).toBe('work-fork-4')
     expect(forkName('work-fork-2', [])).toBe('work-fork-1')
   })

@@ -4,6 +4,7 @@ import { ApiError } from '~/api/problem'
 import { snippets } from '~/screens/spawn/code'
 import { type Draft, EMPTY, keep, kept } from '~/screens/spawn/draft'
 import { shellWord } from '~/screens/spawn/quote'
+import { needs, startable } from '~/screens/spawn/ready'
 import { check, hosts, wanted } from '~/screens/spawn/request'
 import { refused } from '~/screens/spawn/use-spawn'
 import { split } from '~/screens/spawn/words'
@@ -90,7 +91,7 @@ describe('the request of the form', () => {
   it('contains only the filled fields', () => {
     expect(wanted(draft({ budget: '' }), 'ann')).toEqual({
       path: '/api/v1/sandboxes',
-      body: { task: { title: 'a task' }, runtime: 'claude' },
+      body: { task: { title: 'a task' }, runtime: 'claude', on_idle: 'hibernate' },
       secrets: [],
     })
   })
@@ -98,7 +99,7 @@ describe('the request of the form', () => {
   it('is a session with its owner if nothing runs', () => {
     const { path, body } = wanted(draft({ runtime: 'none', thread: ' box-1 ', memory: '512' }), 'ann')
     expect(path).toBe('/create_session')
-    expect(body).toEqual({ thread_id: 'box-1', user_id: 'ann', limits: { memory_mb: 512 } })
+    expect(body).toEqual({ thread_id: 'box-1', user_id: 'ann', on_idle: 'hibernate', limits: { memory_mb: 512 } })
   })
 
   it('contains the repository and allows its host', () => {
@@ -169,5 +170,25 @@ describe('words of a command line', () => {
     }
     expect(split('  ')).toEqual({ words: [] })
     expect(split('echo $HOME *')).toEqual({ words: ['echo', '$HOME', '*'] })
+  })
+})
+
+describe('what a server can start', () => {
+  const bare = { worker_image: 'worker', has_worker_image: false, models: [] as string[] }
+  const commands = (...given: Parameters<typeof needs>) => needs(...given).map((need) => need.command)
+
+  it('names the commands for what is missing', () => {
+    expect(commands('claude', bare)).toEqual(['viv image build worker', 'ANTHROPIC_API_KEY=… viv serve'])
+    expect(commands('claude', { ...bare, has_worker_image: true, models: ['openai'] })).toHaveLength(1)
+    expect(commands('openhands', { ...bare, has_worker_image: true, models: ['openai'] })).toEqual([])
+    expect(commands('claude', { ...bare, models: ['anthropic'] }, 'my-image')).toEqual([])
+    expect(commands('command', bare)).toEqual([])
+    expect(commands('claude', undefined)).toEqual([])
+  })
+
+  it('replaces a runtime that cannot be started', () => {
+    expect(startable(draft({ runtime: 'claude' }), bare).runtime).toBe('command')
+    expect(startable(draft({ runtime: 'none' }), bare).runtime).toBe('none')
+    expect(startable(draft({ runtime: 'claude' }), undefined).runtime).toBe('claude')
   })
 })

@@ -47,6 +47,16 @@ describe('Timeline', () => {
     ])
   })
 
+  it("shows the shell command of an agent's tool once, in the row of the tool", () => {
+    const timeline = folded(
+      event(1, 'agent.tool_use', { tool_use_id: 't1', tool_name: 'Bash', tool_input: { command: 'ls' } }),
+      event(2, 'command.started', { pid: 0, process_id: 't1', kind: 'exec', command: 'ls' }),
+      event(3, 'command.output', { pid: 0, process_id: 't1', stdout: 'files' }),
+      event(4, 'command.completed', { pid: 0, process_id: 't1', exit_code: 0 }),
+    )
+    expect(timeline.rows).toMatchObject([{ kind: 'tool', name: 'Bash' }])
+  })
+
   it('distinguishes processes with the same pid', () => {
     const timeline = folded(
       event(1, 'command.started', { pid: 7, command: 'first' }),
@@ -108,22 +118,143 @@ describe('Timeline', () => {
       event(5, 'file.modified', { path: 'c', diff: '+x' }),
     )
     expect(timeline.rows).toMatchObject([
-      { kind: 'files', changes: [{ path: 'a' }, { path: 'b', how: 'deleted' }], counted: 43 },
+      { kind: 'files', changes: [{ path: 'a' }, { path: 'b', how: 'deleted' }], floods: [{ count: 43 }] },
       { kind: 'message' },
       { kind: 'files', changes: [{ path: 'c', diff: '+x' }] },
     ])
   })
 
   it('has no row for counted events and links them to the row before', () => {
-    const timeline = folded(event(1), event(2, 'agent.model_call', { cost_usd: 0.1 }), event(3, 'sandbox.metrics', {}))
+    const timeline = folded(
+      event(1),
+      event(2, 'agent.model_call_started', { model: 'm' }),
+      event(3, 'agent.model_call', { cost_usd: 0.1 }),
+      event(4, 'sandbox.metrics', {}),
+    )
     expect(timeline.rows).toHaveLength(1)
-    expect(timeline.indexOf(3)).toBe(0)
+    expect(timeline.indexOf(4)).toBe(0)
   })
 
   it('shows unknown events unchanged', () => {
     expect(folded(event(1, 'acme.thing', { a: 1 })).rows).toMatchObject([
       { kind: 'note', type: 'acme.thing', data: { a: 1 } },
     ])
+  })
+
+  it('has one row for the end of a run', () => {
+    const timeline = folded(
+      event(1, 'sandbox.run_started', {}),
+      event(2),
+      event(3, 'agent.results', { results: { summary: 'No database' } }),
+      event(4, 'file.created', { path: 'log.txt' }),
+      event(5, 'agent.status', { status: 'failed', message: 'No database' }),
+      event(6, 'agent.failed', { reason: 'psql: no database' }),
+      event(7, 'sandbox.run_ended', { status: 'failed', reason: 'psql: no database' }),
+    )
+    expect(timeline.rows.filter((row) => row.kind === 'state')).toMatchObject([
+      { title: 'Agent started' },
+      { title: 'Run failed', mood: 'bad', detail: 'psql: no database' },
+    ])
+    expect([3, 5, 6, 7].map((seq) => timeline.indexOf(seq))).toEqual([2, 2, 2, 2])
+  })
+
+  it('keeps the summary of a completed run in the row of its end', () => {
+    const timeline = folded(
+      event(1, 'agent.completed', { summary: 'Both tests pass.' }),
+      event(2, 'sandbox.run_ended', { status: 'completed', cost_usd: 0.1 }),
+    )
+    expect(timeline.rows).toMatchObject([{ title: 'Run completed', detail: 'Both tests pass.', mood: 'ok' }])
+  })
+
+  it('shows a failure once, even if the agent continued after it', () => {
+    const timeline = folded(
+      event(1, 'agent.failed', { reason: 'out of memory' }),
+      event(2),
+      event(3, 'sandbox.run_ended', { status: 'failed', reason: 'out of memory' }),
+      event(4, 'sandbox.run_started', {}),
+      event(5, 'sandbox.run_ended', { status: 'failed', reason: 'out of memory' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { title: 'Agent failed', detail: 'out of memory' },
+      { kind: 'message' },
+      { title: 'Run failed', detail: '' },
+      { title: 'Agent started' },
+      { title: 'Run failed', detail: 'out of memory' },
+    ])
+  })
+
+  it('keeps the status of a task that goes on', () => {
+    expect(folded(event(1, 'agent.status', { status: 'in_progress' })).rows).toMatchObject([
+      { title: 'Task', detail: 'in_progress' },
+    ])
+  })
+
+  it('marks the tool call of a question, so that the question is shown once', () => {
+    const asks = { tool_use_id: 'a', tool_name: 'AskPerson', tool_input: { reason: 'Push?', description: 'To main.' } }
+    const timeline = folded(
+      event(1, 'agent.tool_use', { tool_use_id: 'b', tool_name: 'Bash', tool_input: { command: 'ls' } }),
+      event(2, 'agent.tool_use', asks),
+      event(3, 'agent.review_requested', { review_id: 'r1', reason: 'Push?', description: 'To main.' }),
+      event(4, 'agent.tool_result', { tool_use_id: 'a', content: 'approve' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'tool', name: 'Bash' },
+      { kind: 'tool', name: 'AskPerson', asks: true, result: { text: 'approve' } },
+      { kind: 'review', reason: 'Push?' },
+    ])
+    expect(timeline.rows[0]).not.toHaveProperty('asks')
+    const later = folded(
+      event(1, 'agent.review_requested', { review_id: 'r1', reason: 'Push?', description: 'To main.' }),
+      event(2, 'agent.tool_use', asks),
+    )
+    expect(later.rows).toMatchObject([{ kind: 'review' }, { kind: 'tool', asks: true }])
+  })
+
+  it('has one row for the start of a run, and none for its worker process', () => {
+    const timeline = folded(
+      event(1, 'command.started', { process_id: 'p', pid: 2, kind: 'detached', command: 'vivarium-worker command' }),
+      event(2, 'sandbox.run_started', { runtime: 'command' }),
+      event(3, 'agent.status', { status: 'in_progress', message: 'command' }),
+      event(4, 'agent.started', { runtime: 'command' }),
+      event(5),
+      event(6, 'command.completed', { process_id: 'p', pid: 2, exit_code: 0 }),
+    )
+    expect(timeline.rows).toMatchObject([{ title: 'Agent started' }, { kind: 'message' }])
+    expect(timeline.indexOf(4)).toBe(0)
+  })
+
+  it.each([
+    ['adopted', 'Recovered after a restart of the server'],
+    ['revived', 'Started again on its disk'],
+    ['reconnected', 'Reconnected to the sandbox'],
+    ['restored', 'Restored from a snapshot'],
+    ['something new', 'Recovered'],
+  ])('says how a sandbox was recovered: %s', (how, title) => {
+    expect(folded(event(1, 'sandbox.recovered', { how })).rows).toMatchObject([{ title, detail: '' }])
+  })
+
+  it('leaves nothing running in a sandbox that ended', () => {
+    const timeline = folded(
+      event(1, 'agent.tool_use', { tool_use_id: 'a', tool_name: 'Bash' }),
+      event(2, 'command.started', { pid: 7, command: 'sleep 9' }),
+      event(3, 'user.message', { message_id: 'm1', content: 'hurry' }),
+      event(4, 'agent.review_requested', { review_id: 'r1', reason: 'Push?' }),
+      event(5, 'sandbox.terminated', { reason: 'idle' }),
+    )
+    expect(timeline.rows.slice(0, 4)).toMatchObject([1, 2, 3, 4].map(() => ({ isCut: true })))
+  })
+
+  it('ends the calls of a run with the run, but not the commands of users', () => {
+    const timeline = folded(
+      event(1, 'agent.tool_use', { tool_use_id: 'a', tool_name: 'Bash' }),
+      event(2, 'command.started', { pid: 7, command: 'sleep 9' }),
+      event(3, 'sandbox.run_ended', { status: 'failed' }),
+      event(4, 'command.started', { pid: 8, command: 'ls' }),
+    )
+    expect(timeline.rows[0]).toMatchObject({ kind: 'tool', isCut: true })
+    expect(timeline.rows[1]).not.toHaveProperty('isCut')
+    timeline.append(event(5, 'sandbox.recovered', { how: 'restored' }))
+    expect(timeline.rows[1]).toMatchObject({ line: 'sleep 9', isCut: true })
   })
 
   it('accepts data of any shape', () => {

@@ -12,6 +12,8 @@ use vivarium_sys::{Errno, Fd, now_us, socket};
 const SLICE: usize = 256 * 1024;
 /// Timeout of a connection attempt. A listener with a full backlog does not answer.
 const CONNECT_TIMEOUT_US: u64 = 5_000_000;
+/// How long a reset connection waits for credit. Then its unread bytes are lost.
+const RESET_GRACE_US: u64 = 5_000_000;
 const INTEREST: i32 = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
 
 /// Connection from the first attempt to the end of both directions.
@@ -22,14 +24,16 @@ pub struct Dialed {
     connected: bool,
     /// The attempt has a result.
     ready: bool,
-    /// Deadline of the attempt on the monotonic clock.
-    deadline_us: u64,
+    /// Deadline of the attempt, or of a reset connection without credit, on the monotonic clock.
+    deadline_us: Option<u64>,
     timed_out: bool,
     input: Inbound,
     /// The guest has shut down its write side.
     shut: bool,
     output: Outbound,
     output_ended: bool,
+    /// Events of the socket that cannot be undone: `EPOLLERR` and `EPOLLHUP`.
+    hang_up: u32,
     closed: bool,
 }
 
@@ -53,12 +57,13 @@ pub fn open(channel: u32, credit: u32, to: (u8, u16, &[u8]), context: &mut Conte
         ipv6_port: (to.0 == 1).then_some(to.1),
         connected: false,
         ready: false,
-        deadline_us: now_us().saturating_add(CONNECT_TIMEOUT_US),
+        deadline_us: Some(now_us().saturating_add(CONNECT_TIMEOUT_US)),
         timed_out: false,
         input: Inbound::default(),
         shut: false,
         output: Outbound::new(1, credit, 0),
         output_ended: false,
+        hang_up: 0,
         closed: false,
     })))
 }
@@ -71,12 +76,13 @@ pub fn accepted(channel: u32, credit: u32, socket: Fd, context: &Context) -> viv
         ipv6_port: None,
         connected: true,
         ready: true,
-        deadline_us: 0,
+        deadline_us: None,
         timed_out: false,
         input: Inbound::default(),
         shut: false,
         output: Outbound::new(1, credit, 0),
         output_ended: false,
+        hang_up: 0,
         closed: false,
     }))
 }
@@ -128,7 +134,23 @@ impl Dialed {
     }
 
     fn is_over(&self) -> bool {
-        self.closed || (self.output_ended && (self.input.is_done() || self.input.is_broken()))
+        self.closed || self.timed_out || (self.output_ended && (self.input.is_done() || self.input.is_broken()))
+    }
+
+    /// Reports whether the program has gone. Its last bytes may still be unread.
+    fn is_reset(&self) -> bool {
+        let has = |event: i32| self.hang_up & event as u32 != 0;
+        has(libc::EPOLLERR) || (has(libc::EPOLLHUP) && self.input.is_broken())
+    }
+
+    /// Limits the time without credit after a reset. The read of the end needs credit, and the host may give none: it
+    /// may wait for a peer that does not read.
+    fn limit_reset(&mut self) {
+        if self.output_ended || self.output.credit > 0 || !self.is_reset() {
+            self.deadline_us = None;
+        } else if self.deadline_us.is_none() {
+            self.deadline_us = Some(now_us().saturating_add(RESET_GRACE_US));
+        }
     }
 }
 
@@ -150,10 +172,12 @@ impl Service for Dialed {
                 return Next::Done;
             }
             self.connected = true;
+            self.deadline_us = None;
             context.out.frames.begin(channel, kind::STARTED).end();
         }
         if !self.closed {
             self.exchange(channel, context);
+            self.limit_reset();
         }
         if self.is_over() {
             context.out.frames.begin(channel, kind::END).end();
@@ -164,6 +188,7 @@ impl Service for Dialed {
 
     fn wake(&mut self, _source: u8, events: u32) -> bool {
         self.ready = true;
+        self.hang_up |= events & (libc::EPOLLERR | libc::EPOLLHUP) as u32;
         self.output.wake(events);
         true
     }
@@ -192,10 +217,10 @@ impl Service for Dialed {
     }
 
     fn deadline(&self) -> Option<u64> {
-        (!self.connected && !self.closed && !self.timed_out).then_some(self.deadline_us)
+        if self.closed || self.timed_out { None } else { self.deadline_us }
     }
 
     fn tick(&mut self, now_us: u64) {
-        self.timed_out = now_us >= self.deadline_us;
+        self.timed_out = self.deadline_us.is_some_and(|deadline| now_us >= deadline);
     }
 }

@@ -17,6 +17,10 @@ pub fn put_stat(out: &mut Frames, stat: &Stat) {
         libc::S_IFREG => 1,
         libc::S_IFDIR => 2,
         libc::S_IFLNK => 3,
+        libc::S_IFIFO => 5,
+        libc::S_IFSOCK => 6,
+        libc::S_IFCHR => 7,
+        libc::S_IFBLK => 8,
         _ => 4,
     };
     out.u8(kind).u32(stat.mode & 0o7777).u64(stat.size).i64(stat.mtime_ns).u32(stat.uid);

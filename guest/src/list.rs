@@ -7,12 +7,18 @@ use crate::fail::Fail;
 use crate::files::{impersonation_failure, put_stat};
 use crate::paths;
 use crate::totals::{SLICE, Totals};
-use crate::wire::{Frames, MAX_DATA, kind};
+use crate::wire::{Frames, kind};
 use vivarium_sys::file::Stat;
 use vivarium_sys::walk::{Step, TEMPORARY, Walk};
 
 /// Bytes of entries that fill a frame.
 const BATCH: usize = 32 * 1024;
+/// Longest path of a listed entry. No program can open a longer path. The paths of one chain of nested directories take
+/// half of the bytes that the host accepts for a listing, so that the entries beside the chain are listed too.
+const LONGEST_PATH: usize = libc::PATH_MAX as usize;
+/// Longest path of a directory whose entries are counted. With deeply nested directories, the kernel takes time with
+/// the square of the depth to walk back below a bind mount.
+const DEEPEST_PATH: usize = 4 * libc::PATH_MAX as usize;
 
 /// Listing in progress.
 pub struct Listing {
@@ -55,8 +61,8 @@ impl Listing {
                 Ok(Step::Entry(name, _)) if name.to_bytes().starts_with(TEMPORARY) => {}
                 Ok(Step::Entry(name, stat)) => {
                     self.note(&stat);
-                    if self.recursive && stat.is(libc::S_IFDIR) {
-                        // An unreadable directory is listed as empty.
+                    // A directory that is unreadable or nested too deeply is listed as empty.
+                    if self.recursive && stat.is(libc::S_IFDIR) && self.walk.path().len() <= DEEPEST_PATH {
                         let _ = self.walk.descend(name);
                     }
                 }
@@ -71,8 +77,9 @@ impl Listing {
 
     fn note(&mut self, stat: &Stat) {
         self.totals.add(stat);
-        // A path that is too long for a frame is counted, but not sent.
-        if self.entries_left == 0 || self.walk.path().len() > MAX_DATA - BATCH - 64 {
+        // A path that is too long is counted, but not sent. With deeply nested directories, the paths would take memory
+        // with the square of the depth.
+        if self.entries_left == 0 || self.walk.path().len() > LONGEST_PATH {
             self.truncated = true;
             return;
         }

@@ -45,34 +45,78 @@ pub fn parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fai
     Ok((directory.map_err(|error| Fail::of(error, "cannot open the parent directory"))?, name))
 }
 
+/// Opens the deepest existing directory above the last component. Returns it with the last component, and whether it
+/// is the parent.
+pub fn existing_parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString, bool), Fail> {
+    let (above, name) = split(path)?;
+    let mut deepest = open_directory(root, c".")?;
+    for prefix in prefixes(&above) {
+        match open(root, &prefix?, libc::O_PATH | libc::O_DIRECTORY) {
+            Ok(directory) => deepest = directory,
+            Err(Errno(libc::ENOENT)) => return Ok((deepest, name, false)),
+            Err(error) => return Err(Fail::of(error, "cannot open a parent directory")),
+        }
+    }
+    Ok((deepest, name, true))
+}
+
 /// Opens the parent directory and creates missing directories.
 pub fn make_parent(root: &Fd, path: &CStr) -> core::result::Result<(Fd, CString), Fail> {
+    make_parent_listed(root, path, &mut Vec::new())
+}
+
+/// The same, and adds the path of each created directory to `made`, also if the call fails.
+pub fn make_parent_listed(
+    root: &Fd,
+    path: &CStr,
+    made: &mut Vec<CString>,
+) -> core::result::Result<(Fd, CString), Fail> {
     let (above, name) = split(path)?;
-    make_directories(root, &above)?;
+    make_directories(root, &above, made)?;
     parent(root, path).map(|(directory, _)| (directory, name))
 }
 
-fn make_directories(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
+/// Removes created directories that are still empty.
+pub fn remove_made(root: &Fd, made: &[CString]) {
+    for path in made.iter().rev() {
+        if let Ok((directory, name)) = parent(root, path) {
+            let _: Result<()> = file::unlink_at(&directory, &name, libc::AT_REMOVEDIR);
+        }
+    }
+}
+
+fn make_directories(root: &Fd, path: &CStr, made: &mut Vec<CString>) -> core::result::Result<(), Fail> {
     if open(root, path, libc::O_PATH | libc::O_DIRECTORY).is_ok() {
         return Ok(());
     }
-    let bytes = path.to_bytes();
-    for end in (1..=bytes.len()).filter(|end| *end == bytes.len() || bytes[*end] == b'/') {
-        let prefix = check(&bytes[..end])?;
+    for prefix in prefixes(path) {
+        let prefix = prefix?;
         match open(root, &prefix, libc::O_PATH | libc::O_DIRECTORY) {
-            Err(Errno(libc::ENOENT)) => make_one(root, &prefix)?,
+            Err(Errno(libc::ENOENT)) => make_one(root, prefix, made)?,
             other => drop(other.map_err(|error| Fail::of(error, "cannot open a parent directory"))?),
         }
     }
     Ok(())
 }
 
-fn make_one(root: &Fd, path: &CStr) -> core::result::Result<(), Fail> {
-    let (directory, name) = parent(root, path)?;
+fn make_one(root: &Fd, path: CString, made: &mut Vec<CString>) -> core::result::Result<(), Fail> {
+    let (directory, name) = parent(root, &path)?;
     match file::make_directory_at(&directory, &name, 0o755) {
-        Ok(()) | Err(Errno(libc::EEXIST)) => Ok(()),
-        Err(error) => Err(Fail::of(error, "cannot create a parent directory")),
+        Ok(()) => made.push(path),
+        Err(Errno(libc::EEXIST)) => {}
+        Err(error) => return Err(Fail::of(error, "cannot create a parent directory")),
     }
+    Ok(())
+}
+
+fn open_directory(root: &Fd, path: &CStr) -> core::result::Result<Fd, Fail> {
+    open(root, path, libc::O_PATH | libc::O_DIRECTORY).map_err(|error| Fail::of(error, "cannot open the workspace"))
+}
+
+/// The path of each directory on the way to `path`, and `path`.
+fn prefixes(path: &CStr) -> impl Iterator<Item = core::result::Result<CString, Fail>> {
+    let bytes = path.to_bytes();
+    (1..=bytes.len()).filter(|end| *end == bytes.len() || bytes[*end] == b'/').map(|end| check(&bytes[..end]))
 }
 
 /// Splits off the last component, which must be a name, not `.` or `..`.

@@ -120,6 +120,7 @@ fn special() -> Vec<(libc::c_long, Vec<sock_filter>)> {
         // A filter cannot read the flags of clone3, which are in memory. C libraries fall back to clone.
         (libc::SYS_clone3, Vec::from([give(refuse(libc::ENOSYS))])),
         (libc::SYS_socket, socket_rule()),
+        (libc::SYS_socketpair, one_of(0, &[libc::AF_UNIX as u32], ALLOW, refuse(libc::EAFNOSUPPORT))),
         // The limit of these requests is global, so one sandbox could exhaust it.
         (libc::SYS_io_setup, Vec::from([give(refuse(libc::ENOSYS))])),
         (libc::SYS_ioctl, one_of(1, &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32], refuse(libc::EPERM), ALLOW)),
@@ -317,6 +318,14 @@ mod tests {
         assert_eq!(ask(libc::SYS_socket, [libc::AF_NETLINK as u32, 3, 16]), refuse(libc::EPERM));
         for domain in [libc::AF_VSOCK, libc::AF_PACKET, libc::AF_ALG] {
             assert_eq!(ask(libc::SYS_socket, [domain as u32, 1, 0]), refuse(libc::EAFNOSUPPORT));
+        }
+    }
+
+    #[test]
+    fn onlyUnixSocketsAreMadeInPairs() {
+        assert_eq!(ask(libc::SYS_socketpair, [libc::AF_UNIX as u32, 1, 0]), ALLOW);
+        for domain in [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK, libc::AF_VSOCK, libc::AF_TIPC, libc::AF_ALG] {
+            assert_eq!(ask(libc::SYS_socketpair, [domain as u32, 1, 0]), refuse(libc::EAFNOSUPPORT));
         }
     }
 

@@ -109,6 +109,10 @@ fn set_identity(plan: &Plan) -> vivarium_sys::Result<()> {
     // support the guest misses some.
     let _ = process::control(libc::PR_SET_CHILD_SUBREAPER, 1);
     raise_oom_score();
+    if process::is_preferred() {
+        // The guest has priority over commands, so that it answers beside busy ones.
+        let _ = process::set_nice(0, 0);
+    }
     if let Some(cpus) = &plan.cpus {
         let _ = process::set_affinity(cpus);
     }

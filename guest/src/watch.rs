@@ -33,6 +33,11 @@ const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLO
 /// Bytes of events that fill a frame. Fewer are sent when no event is pending.
 const BATCH: usize = 16 * 1024;
 
+/// Largest number of bytes for the paths of watched directories: about 30,000 directories of usual names.
+const MOST_BYTES: usize = 4 << 20;
+/// Longest path of a watched directory. An event has the path of its entry.
+const LONGEST_PATH: usize = 2 * libc::PATH_MAX as usize;
+
 /// Event types of the wire protocol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -43,14 +48,50 @@ enum What {
     Overflow = 4,
 }
 
+/// Paths of the watched directories, relative to the root. Their memory is bounded: with deeply nested directories, it
+/// would grow with the square of the depth.
+#[derive(Default)]
+struct Directories {
+    paths: BTreeMap<i32, Vec<u8>>,
+    bytes: usize,
+}
+
+impl Directories {
+    /// Adds a watch. Fails like the kernel if there are too many.
+    fn insert(&mut self, watch: i32, path: Vec<u8>) -> Result<()> {
+        self.remove(watch);
+        if path.len() > LONGEST_PATH || self.bytes + Directories::size(&path) > MOST_BYTES {
+            return Err(Errno(libc::ENOSPC));
+        }
+        self.bytes += Directories::size(&path);
+        self.paths.insert(watch, path);
+        Ok(())
+    }
+
+    fn remove(&mut self, watch: i32) {
+        self.bytes -= self.paths.remove(&watch).map_or(0, |path| Directories::size(&path));
+    }
+
+    /// Watches of a directory and of all directories below it.
+    fn below(&self, path: &[u8]) -> Vec<i32> {
+        let is_below =
+            |watched: &[u8]| watched.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest[0] == b'/');
+        self.paths.iter().filter(|(_, watched)| is_below(watched)).map(|(watch, _)| *watch).collect()
+    }
+
+    /// Bytes of a path, and of its entry in the map and in the heap.
+    fn size(path: &[u8]) -> usize {
+        path.len().next_power_of_two() + 64
+    }
+}
+
 /// Watch on a directory or on a tree.
 pub struct Watching {
     inotify: Fd,
     /// Path of the root. The guest does not keep it open: inotify does not report the removal of an open directory.
     root: Vec<u8>,
     recursive: bool,
-    /// Paths of the watched directories, relative to the root.
-    directories: BTreeMap<i32, Vec<u8>>,
+    directories: Directories,
     root_watch: i32,
     /// Directories to walk, beginning with the root.
     walks: VecDeque<Walk>,
@@ -69,6 +110,8 @@ pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, context: &m
     let directory = paths::open(&context.workspace, &path, flags).map_err(fail)?;
     let inotify = inotify().map_err(fail)?;
     let root_watch = watch_directory(&inotify, &directory, context).map_err(too_many)?;
+    let mut directories = Directories::default();
+    directories.insert(root_watch, Vec::new()).map_err(too_many)?;
     let mut walks = VecDeque::new();
     if recursive {
         walks.push_back(Walk::new(directory, Vec::new()).map_err(fail)?);
@@ -78,7 +121,7 @@ pub fn open(channel: u32, credit: u32, path: &[u8], recursive: bool, context: &m
         inotify,
         root: path.into_bytes(),
         recursive,
-        directories: BTreeMap::from([(root_watch, Vec::new())]),
+        directories,
         root_watch,
         walks,
         started: false,
@@ -119,7 +162,7 @@ impl Watching {
                     let directory = stat.is(libc::S_IFDIR);
                     if directory && walk.descend(name.clone()).is_ok() {
                         let watch = watch_directory(&self.inotify, walk.directory()?, context)?;
-                        self.directories.insert(watch, path.clone());
+                        self.directories.insert(watch, path.clone())?;
                     }
                     if self.started && !name.to_bytes().starts_with(TEMPORARY) {
                         self.tell(What::Created, directory, &path);
@@ -151,7 +194,7 @@ impl Watching {
             if mask & libc::IN_Q_OVERFLOW != 0 {
                 self.tell(What::Overflow, false, b"");
             } else if mask & libc::IN_IGNORED != 0 {
-                self.directories.remove(&watch);
+                self.directories.remove(watch);
                 self.over |= watch == self.root_watch;
             } else if name.is_empty() {
                 self.over |= watch == self.root_watch && mask & (libc::IN_MOVE_SELF | libc::IN_DELETE_SELF) != 0;
@@ -162,7 +205,7 @@ impl Watching {
     }
 
     fn happened(&mut self, watch: i32, mask: u32, name: &CStr, context: &Context) {
-        let Some(above) = self.directories.get(&watch) else { return };
+        let Some(above) = self.directories.paths.get(&watch) else { return };
         let path = if above.is_empty() { name.to_bytes().to_vec() } else { [above, name.to_bytes()].join(&b'/') };
         let directory = mask & libc::IN_ISDIR != 0;
         let what = match mask & MASK {
@@ -184,7 +227,7 @@ impl Watching {
         let Ok(name) = CString::new([&self.root, path.as_slice()].join(&b'/')) else { return };
         let walk = paths::open(&context.workspace, &name, OPEN_DIRECTORY).and_then(|fd| {
             let watch = watch_directory(&self.inotify, &fd, context)?;
-            self.directories.insert(watch, path.clone());
+            self.directories.insert(watch, path.clone())?;
             Walk::new(fd, path)
         });
         match walk {
@@ -196,14 +239,10 @@ impl Watching {
 
     /// Removes the watches below a directory that was moved away, because their paths are stale.
     fn gone(&mut self, path: &[u8]) {
-        let inotify = &self.inotify;
-        self.directories.retain(|watch, watched| {
-            let below = watched.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest[0] == b'/');
-            if below {
-                unwatch(inotify, *watch);
-            }
-            !below
-        });
+        for watch in self.directories.below(path) {
+            unwatch(&self.inotify, watch);
+            self.directories.remove(watch);
+        }
     }
 
     /// Sends whole events within the credit. Reports whether all events are sent.

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::format;
+use alloc::vec::Vec;
 
 use crate::context::{Context, Next, Opened, Service, User};
 use crate::fail::{Code, Fail};
@@ -21,7 +22,12 @@ const MAX_LEFT: u32 = 1000;
 /// Transfer of a file from the host.
 pub struct Writing {
     user: User,
+    path: CString,
+    /// Directory of the temporary file: the parent of the target, or the deepest existing directory above it.
     directory: Fd,
+    /// False until the parent of the target exists. The guest creates missing directories at the end, so that a
+    /// transfer that fails leaves none behind.
+    has_parent: bool,
     name: CString,
     temporary: CString,
     /// None after the file is complete.
@@ -50,9 +56,13 @@ pub fn open(request: &Write, context: &mut Context) -> Opened {
     let path = paths::check(request.path)?;
     let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
     let root = &context.workspace;
-    let above = if request.make_parents { paths::make_parent(root, &path) } else { paths::parent(root, &path) };
-    let (directory, name) = above?;
+    let (directory, name, has_parent) = if request.make_parents {
+        paths::existing_parent(root, &path)?
+    } else {
+        paths::parent(root, &path).map(|(directory, name)| (directory, name, true))?
+    };
     match stat_at(&directory, &name) {
+        _ if !has_parent => {}
         Ok(_) if request.fail_if_exists => return Err(Fail::new(Code::Exists, "the file exists")),
         Ok(stat) if stat.is(libc::S_IFDIR) => return Err(Fail::new(Code::NotAFile, "the target is a directory")),
         _ => {}
@@ -60,7 +70,9 @@ pub fn open(request: &Write, context: &mut Context) -> Opened {
     let (temporary, file) = begin(&directory, &mut context.counter)?;
     Ok(Some(Box::new(Writing {
         user: context.user,
+        path,
         directory,
+        has_parent,
         name,
         temporary,
         file: Some(file),
@@ -127,13 +139,15 @@ impl Writing {
     }
 
     /// Continues the count. Returns true when the file is within the limits.
-    fn check(&mut self) -> Result<bool, Fail> {
+    fn check(&mut self, context: &Context) -> Result<bool, Fail> {
         let State::Checking(Some((walk, totals))) = &mut self.state else { return Ok(true) };
         let impersonation = self.user.impersonate().map_err(impersonation_failure)?;
         if !totals.count_some(walk) {
             return Ok(false);
         }
-        let old = stat_at(&self.directory, &self.name).ok();
+        let old = paths::parent(&context.workspace, &self.path)
+            .ok()
+            .and_then(|(directory, name)| stat_at(&directory, &name).ok());
         drop(impersonation);
         let files = totals.files + u64::from(old.is_none());
         if files > self.max_files {
@@ -148,8 +162,8 @@ impl Writing {
     }
 
     /// Mode of the new file. A replaced file passes on its permission bits, but not setuid, setgid and sticky.
-    fn wanted_mode(&self) -> u32 {
-        let old = stat_at(&self.directory, &self.name).ok();
+    fn wanted_mode(&self, directory: &Fd) -> u32 {
+        let old = stat_at(directory, &self.name).ok();
         match old.filter(|stat| self.keep_mode && stat.is(libc::S_IFREG)) {
             Some(stat) => stat.mode & 0o777,
             None => self.mode,
@@ -158,16 +172,31 @@ impl Writing {
 
     fn put(&mut self, channel: u32, context: &mut Context) -> Result<(), Fail> {
         let _impersonation = self.user.impersonate().map_err(impersonation_failure)?;
+        if self.has_parent {
+            return self.put_at(None, channel, context);
+        }
+        let mut made = Vec::new();
+        let put = paths::make_parent_listed(&context.workspace, &self.path, &mut made)
+            .and_then(|(directory, _)| self.put_at(Some(directory), channel, context));
+        if put.is_err() {
+            paths::remove_made(&context.workspace, &made);
+        }
+        put
+    }
+
+    /// Moves the file to `parent`, or to the directory of the temporary file.
+    fn put_at(&mut self, parent: Option<Fd>, channel: u32, context: &mut Context) -> Result<(), Fail> {
         let file = self.file.take().ok_or(Fail::new(Code::Invalid, "the file is complete"))?;
-        set_mode(&file, self.wanted_mode()).map_err(|error| Fail::of(error, "cannot set the mode"))?;
+        let directory = parent.as_ref().unwrap_or(&self.directory);
+        set_mode(&file, self.wanted_mode(directory)).map_err(|error| Fail::of(error, "cannot set the mode"))?;
         let stat = stat_of(&file).map_err(|error| Fail::of(error, "cannot stat the file"))?;
         // Closes the file before the rename, because watches would report a later close as a modification.
         drop(file);
-        put_in_place((&self.directory, &self.temporary), (&self.directory, &self.name), self.replace)
+        put_in_place((&self.directory, &self.temporary), (directory, &self.name), self.replace)
             .map_err(|error| Fail::of(error, "cannot rename the file to its target"))?;
         self.state = State::InPlace;
         // The rename has changed the ctime.
-        let stat = stat_at(&self.directory, &self.name).ok().filter(|now| now.inode == stat.inode).unwrap_or(stat);
+        let stat = stat_at(directory, &self.name).ok().filter(|now| now.inode == stat.inode).unwrap_or(stat);
         let out = &mut context.out.frames;
         put_version(out.begin(channel, kind::END), &stat);
         out.end();
@@ -191,7 +220,7 @@ impl Writing {
             State::Checking(None) => self.begin_check(context)?,
             _ => {}
         }
-        if !self.check()? {
+        if !self.check(context)? {
             return Ok(Next::Again);
         }
         self.put(channel, context).map(|()| Next::Done)

@@ -197,6 +197,42 @@ fn anUnfinishedWriteLeavesNoFile() {
 }
 
 #[test]
+fn aWriteThatFailsLeavesNoDirectory() {
+    let mut host = Host::start();
+    fs::create_dir(host.path("folder")).unwrap();
+    for path in ["new/a/b/file", "folder/a/b/file"] {
+        for limits in [[10, 0, 0], [0, 0, 10]] {
+            let outcome = write(&mut host, &Put { path, flags: 1, limits, content: &[0; 11] });
+            assert!(outcome.fail.is_some());
+        }
+        let put = Put { path, flags: 1, limits: [0; 3], content: b"" };
+        put.begin(&mut host, 2);
+        host.data(2, b"half");
+        host.send(2, kind::CLOSE, |f| f);
+        assert_eq!(host.finish(2).code(), INVALID);
+        put.begin(&mut host, 3);
+        host.data(3, b"half");
+        host.reconnect();
+        host.ping();
+    }
+    assert!(!host.path("new").exists());
+    assert_eq!((temporaries(&host), fs::read_dir(host.path("folder")).unwrap().count()), (0, 0));
+}
+
+#[test]
+fn aWriteAcceptsDirectoriesThatAppearMeanwhile() {
+    let mut host = Host::start();
+    Put { path: "a/b/file", flags: 1, limits: [0; 3], content: b"" }.begin(&mut host, 1);
+    host.data(1, b"text");
+    host.ping();
+    fs::create_dir_all(host.path("a/b")).unwrap();
+    fs::write(host.path("a/b/file"), "other").unwrap();
+    host.eof(1);
+    assert_eq!(host.finish(1).fail, None);
+    assert_eq!(fs::read(host.path("a/b/file")).unwrap(), b"text");
+}
+
+#[test]
 fn aReplacedFileKeepsItsModeOnRequest() {
     let mut host = Host::start();
     fs::write(host.path("tool"), "old").unwrap();
@@ -359,7 +395,7 @@ fn manyFilesAreListedAndRemoved() {
 }
 
 #[test]
-fn aTreeDeeperThanAnyPathIsListedAndRemoved() {
+fn aTreeDeeperThanAnyPathIsCountedAndRemoved() {
     let mut host = Host::start();
     let script = "import os
 for _ in range(300):
@@ -367,9 +403,11 @@ for _ in range(300):
 open('leaf', 'w').close()";
     host.exec(1, &common::Run::of(&["python3", "-c", script]));
     assert_eq!(host.finish(1).exit().code, 0);
-    let (entries, _) = list(&mut host, "", 1, u32::MAX);
-    assert_eq!(entries.len(), 301);
-    assert!(entries.iter().any(|(_, name)| name.ends_with("/leaf") && name.len() > 15_000));
+    let (entries, outcome) = list(&mut host, "", 1, u32::MAX);
+    // The listing has the paths of up to 4 KiB.
+    assert_eq!(entries.len(), 80);
+    assert_eq!(outcome.end[..8], 1u64.to_be_bytes());
+    assert_eq!(outcome.end[8..16], 300u64.to_be_bytes());
     assert_eq!(remove(&mut host, &"d".repeat(50), 1).end, 301u64.to_be_bytes());
 }
 

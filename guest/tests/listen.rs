@@ -6,6 +6,7 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsRawFd;
 
 use common::{Fields, Frame, Host, Outcome, kind, service, until};
 
@@ -89,6 +90,31 @@ fn dataBeyondTheCreditWaitsWithoutBlockingOthers() {
     while outcome.streams[&1].len() < 150_000 {
         host.step(channel, &mut outcome, false);
     }
+}
+
+#[test]
+fn aResetConnectionEndsWithoutCredit() {
+    let mut host = Host::start();
+    let port = listen(&mut host, 0, 8);
+    let client = connect(port);
+    client.set_nonblocking(true).unwrap();
+    let channel = arrival(&mut host);
+    until("the client blocks", || (&client).write(&[7; 65_536]).is_err());
+    reset(client);
+    let mut outcome = Outcome::default();
+    while !host.step(channel, &mut outcome, false) {}
+    assert_eq!(outcome.streams[&1].len(), 100_000);
+}
+
+/// Closes a connection with RST.
+fn reset(client: TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    let size = size_of::<libc::linger>() as u32;
+    // SAFETY: the descriptor is open, and the pointer and the size are those of `linger`.
+    let result = unsafe {
+        libc::setsockopt(client.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), size)
+    };
+    assert_eq!(result, 0);
 }
 
 #[test]

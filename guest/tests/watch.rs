@@ -5,8 +5,9 @@
 mod common;
 
 use std::fs;
+use std::process::Command;
 
-use common::{Fields, Host, Outcome, Put, kind, service};
+use common::{Fields, Host, Outcome, Put, code, kind, service};
 
 fn watch(host: &mut Host, channel: u32, path: &str, recursive: u8) {
     host.open(channel, service::WATCH, |f| f.u32(1 << 20).string(path.as_bytes()).u8(recursive));
@@ -105,4 +106,44 @@ for i in range(8000):
     host.credit(9, 1, u32::MAX);
     let mut outcome = Outcome::default();
     await_event(&mut host, 9, &mut outcome, (4, 0, ""));
+}
+
+fn perl(host: &Host, program: &str) {
+    let status = Command::new("perl").args(["-e", program]).current_dir(host.path("")).status().unwrap();
+    assert!(status.success(), "{program}");
+}
+
+fn peak_kb(host: &Host) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", host.guest.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn deeplyNestedDirectoriesAreRefusedInBoundedMemory() {
+    let mut host = Host::start();
+    perl(&host, "for (1..20000) { mkdir 'd' and chdir 'd' or die $! }");
+    host.open(9, service::WATCH, |f| f.u32(1 << 20).string(b"").u8(1));
+    let mut outcome = Outcome::default();
+    while !host.step(9, &mut outcome, true) {}
+    assert_eq!(outcome.code(), code::BUSY);
+    assert!(peak_kb(&host) < 16 * 1024, "{} kB", peak_kb(&host));
+
+    host.open(10, service::LIST, |f| f.u32(1 << 30).string(b"").u8(1).u32(100_000));
+    let mut listed = Outcome::default();
+    while !host.step(10, &mut listed, true) {}
+    let mut totals = Fields(&listed.end);
+    // The listing descends while the path has at most 4 * PATH_MAX bytes: 8,192 times "d/".
+    assert_eq!((totals.u64(), totals.u64(), totals.u64(), totals.u8()), (Ok(0), Ok(8_193), Ok(0), Ok(1)));
+    assert!(peak_kb(&host) < 16 * 1024, "{} kB", peak_kb(&host));
+}
+
+#[test]
+fn aTreeThatGrowsTooDeepIsReportedAsOverflow() {
+    let mut host = Host::start();
+    watch(&mut host, 9, "", 1);
+    perl(&host, "for (1..20000) { mkdir 'd' and chdir 'd' or die $! }");
+    let mut outcome = Outcome::default();
+    await_event(&mut host, 9, &mut outcome, (4, 0, ""));
+    assert!(peak_kb(&host) < 16 * 1024, "{} kB", peak_kb(&host));
 }

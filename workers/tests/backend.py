@@ -262,7 +262,7 @@ class Handler(BaseHTTPRequestHandler):
                 handed_in = {"result": results[-1]} if results else {}
                 return (200, {**task, **handed_in}) if task else (404, {"error": "no task is assigned"})
             case ["POST", "sandbox", "heartbeat"]:
-                return self._heartbeat(fields)
+                return self._heartbeat({**fields, "wait": int(query["wait"][0])})
             case [method, "sandbox", "task", task, *rest]:
                 if task != TASK:
                     return 403, {"error": "this is another worker's task"}

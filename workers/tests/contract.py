@@ -42,7 +42,7 @@ class Kind:
     cost: float
     # How its model calls a shell, and how it asks a person.
     shell: Callable[[str], Tools]
-    ask: Callable[[dict[str, str]], Tools]
+    ask: Callable[[dict[str, Any]], Tools]
     # How it reads a file, how it writes one, and how it looks for words in files.
     read: Callable[[Path], Tools]
     write: Callable[[Path, str], Tools]
@@ -302,7 +302,8 @@ class AgentContract:
         budget = f"{self.kind.cost * 1.5:.4f}"
         assert self.work(self.kind.settings(env, model.url, BUDGET_USD=budget)) == worker.FAILED
         failed = backend.of("agent.failed")[0]
-        assert failed["reason"] == f"the budget of ${float(budget)} is spent"
+        assert failed["reason"].startswith("budget: spent $")
+        assert failed["reason_code"] == "budget"
         assert failed["cost_usd"] == pytest.approx(2 * self.kind.cost)
 
     @pytest.mark.parametrize("fault", ["status", "garbage", "close"])
@@ -312,7 +313,9 @@ class AgentContract:
         more = {"status": self.kind.overloaded} if fault == "status" else {}
         model = play({"times": 0, "fault": {"kind": fault, **more}})
         assert self.work(self.kind.settings(env, model.url)) == worker.FAILED
-        assert len(backend.of("agent.failed")[0]["reason"]) > 10
+        failed = backend.of("agent.failed")[0]
+        assert len(failed["reason"]) > 10
+        assert failed["reason_code"] == "model_error"
 
     def test_an_unreachable_model_fails_the_run_with_the_reason(
         self, env: dict[str, str], backend: TestBackend
@@ -341,13 +344,17 @@ class AgentContract:
     def test_the_agent_requests_a_review_and_receives_the_decision(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        ask = {"reason": "merge_conflict", "description": "ours or theirs?"}
+        ask = {"reason": "merge_conflict", "description": "ours or theirs?", "options": ["Keep ours", "Keep theirs"]}
         model = play(
             {"when": {"contains": "hello.txt"}, "tools": self.kind.ask(ask)},
             {"when": {"contains": "keep_ours"}, "text": "Ours it is."},
         )
         started = self.start(env, model.url)
         backend.await_that(lambda state: state.reviews, "a review")
+        assert backend.state.reviews["rev-1"]["context"]["options"] == [
+            {"id": "keep-ours", "label": "Keep ours"},
+            {"id": "keep-theirs", "label": "Keep theirs"},
+        ]
         backend.answer("rev-1", "approved", "keep_ours")
         assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "Ours it is."

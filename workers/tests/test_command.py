@@ -97,7 +97,7 @@ def test_an_invalid_cost_is_ignored(env: dict[str, str], backend: TestBackend, c
     program = f"import time\nfor said in {said!r}: print(said)\n{MUCH}\ntime.sleep(600)"
     assert worker.work(settings, python(program)) == worker.FAILED
     failed = backend.of("agent.failed")[0]
-    assert (failed["reason"], failed["cost_usd"]) == ("the budget of $0.4 is spent", 0.5)
+    assert (failed["reason"], failed["cost_usd"]) == ("budget: spent $0.50 of $0.40", 0.5)
 
 
 def test_the_environment_has_the_model_variables_of_libraries(env: dict[str, str], backend: TestBackend) -> None:
@@ -191,6 +191,29 @@ def test_a_blocking_review_waits_for_a_decision(settings: Settings, backend: Tes
     assert backend.of("agent.completed")[0]["summary"] == "r1 approved keep_ours"
 
 
+def test_a_blocking_review_stops_the_program_until_the_answer(settings: Settings, backend: TestBackend) -> None:
+    program = """
+import json, os
+print(os.getpid(), flush=True)
+question = {"type": "review", "id": "r1", "reason": "r", "description": "d", "options": ["Keep ours", "Keep it"]}
+print(json.dumps(question), flush=True)
+while not os.path.exists("go"):
+    pass
+"""
+    started = Started(settings, python(program))
+    backend.await_event("agent.output")
+    process = Path("/proc", backend.of("agent.output")[0]["text"].strip(), "stat")
+    backend.await_that(lambda state: state.reviews, "a review")
+    backend.await_that(lambda _: process.read_text().rpartition(")")[2].split()[0] == "T", "a stopped program")
+    assert backend.state.reviews["rev-1"]["context"]["options"] == [
+        {"id": "keep-ours", "label": "Keep ours"},
+        {"id": "keep-it", "label": "Keep it"},
+    ]
+    (settings.workspace / "go").touch()
+    backend.answer("rev-1", "answered", "keep-ours")
+    assert started.join() == worker.COMPLETED
+
+
 def test_an_immediate_decision_is_received(settings: Settings, backend: TestBackend) -> None:
     backend.prompt_answer = {"status": "approved", "option": "keep_ours"}
     assert worker.work(settings, python(ASKING)) == worker.COMPLETED
@@ -205,7 +228,37 @@ time.sleep(600)
 """
     settings = Settings.from_env({**env, "BUDGET_USD": "0.01"})
     assert worker.work(settings, python(program)) == worker.FAILED
-    assert backend.of("agent.failed")[0]["reason"] == "the budget of $0.01 is spent"
+    failed = backend.of("agent.failed")[0]
+    assert failed["reason"] == "budget: spent $0.02 of $0.01"
+    assert failed["reason_code"] == "budget"
+    assert backend.state.results[-1]["summary"] == failed["reason"]
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [("exit 7", "exit_status"), ("kill -9 $$", "signal"), ("no-such-program", "exit_status")],
+)
+def test_a_failure_has_a_reason_code(settings: Settings, backend: TestBackend, script: str, code: str) -> None:
+    assert worker.work(settings, CommandRuntime(["sh", "-c", script])) == worker.FAILED
+    assert backend.of("agent.failed")[0]["reason_code"] == code
+
+
+def test_a_failure_that_the_program_reports_is_final(settings: Settings, backend: TestBackend) -> None:
+    program = """
+import json
+for kind in ("failed", "completed"):
+    data = {"reason": "no access", "summary": "fine"}
+    print(json.dumps({"type": "event", "event_type": f"agent.{kind}", "data": data}), flush=True)
+"""
+    assert worker.work(settings, python(program)) == worker.FAILED
+    assert [failed["reason"] for failed in backend.of("agent.failed")] == ["no access"]
+    assert backend.of("agent.completed") == []
+
+
+def test_a_time_limit_has_a_reason_code(settings: Settings, backend: TestBackend) -> None:
+    backend.state.task = {**(backend.state.task or {}), "constraints": {"time_limit_minutes": 0.001}}
+    assert worker.work(settings, CommandRuntime(["sleep", "600"])) == worker.FAILED
+    assert backend.of("agent.failed")[0]["reason_code"] == "time_limit"
 
 
 @pytest.mark.parametrize(

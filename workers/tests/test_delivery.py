@@ -144,10 +144,26 @@ def test_events_arrive_after_an_unexpected_exception(
     assert numbers(backend) == [0]
 
 
+def test_the_next_heartbeat_follows_a_change_at_once_and_waits_for_a_command(
+    settings: Settings, backend: TestBackend
+) -> None:
+    control = Control()
+
+    def on_command(*_: str) -> None:
+        control.pause("server")
+
+    heartbeat = Heartbeat(Backend(settings), control, 15.0, on_command)
+    backend.state.commands = ["pause"]
+    heartbeat.start()
+    backend.await_that(lambda state: len(state.heartbeats) > 1, "another beat")
+    heartbeat.close()
+    assert [(beat["status"], beat["wait"]) for beat in backend.state.heartbeats[:2]] == [("active", 15), ("paused", 15)]
+
+
 def test_a_failed_command_does_not_stop_the_next(settings: Settings, backend: TestBackend) -> None:
     heard: list[str] = []
 
-    def obey(command: str) -> None:
+    def obey(command: str, *_: str) -> None:
         heard.append(command)
         if command == "pause":
             raise PermissionError("not this one")

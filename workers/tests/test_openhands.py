@@ -76,6 +76,21 @@ def test_an_interrupt_works_even_if_it_is_delivered_first(
     assert backend.types().count("agent.interrupted") == 1
 
 
+def test_a_command_that_a_later_call_ends_has_its_exit_code(
+    env: dict[str, str], backend: TestBackend, play: Play
+) -> None:
+    first = [{"name": "terminal", "input": {"command": "read line; (exit 7)", "timeout": 1, **MORE}}]
+    then = [{"name": "terminal", "input": {"command": "go", "is_input": True, **MORE}}]
+    model = play({"when": {"contains": "hello.txt"}, "tools": first}, {"tools": then}, {"text": "."})
+    assert worker.work(OPENHANDS.settings(env, model.url), OpenHandsRuntime()) == worker.COMPLETED
+    started, answered = backend.of("agent.tool_use")
+    waits, ended = backend.of("agent.tool_result")
+    assert started["shell_command"] == "read line; (exit 7)"
+    assert "shell_command" not in answered
+    assert "exit_code" not in waits
+    assert (ended["exit_code"], ended["command_id"]) == (7, started["tool_use_id"])
+
+
 def forget_after_the_call(directory: Path) -> None:
     """Simulates a worker that was killed during a tool: the call is stored, but not counted."""
     files = sorted(directory.glob("*/events/event-*.json"))

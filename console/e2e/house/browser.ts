@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 
-/** Debian's own; with `E2E_CHROMIUM`, another. */
-const CHROMIUM = process.env.E2E_CHROMIUM ?? '/usr/bin/chromium'
+/** Debian's Chromium without windows, which needs a fifth less time; with `E2E_CHROMIUM`, another browser. */
+const CHROMIUM = process.env.E2E_CHROMIUM ?? '/usr/bin/chromium-headless-shell'
 
 /** What the pages are seen with when a test does not say. */
 export const VIEW: BrowserContextOptions = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' }

@@ -75,7 +75,7 @@ export class Server {
 
   async close(): Promise<void> {
     await this.#end('SIGTERM')
-    const purge = spawn(join(DIST, 'bin/viv'), this.#line('purge'), {
+    const purge = spawn(join(DIST, 'bin/viv'), [...this.#line('purge'), '--yes'], {
       stdio: 'ignore',
       env: environment(),
     })
@@ -87,7 +87,7 @@ export class Server {
 
   /** In a session of its own: a signal to all that runs here is not for it. */
   #keep(): void {
-    const line = ['-c', CARETAKER, this.home, join(DIST, 'bin/viv'), ...this.#line('purge')]
+    const line = ['-c', CARETAKER, this.home, join(DIST, 'bin/viv'), ...this.#line('purge'), '--yes']
     this.#caretaker = spawn('sh', line, { stdio: ['pipe', 'ignore', 'ignore'], env: environment(), detached: true })
   }
 

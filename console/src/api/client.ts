@@ -39,6 +39,18 @@ async function reach(input: RequestInfo | URL, init?: RequestInit): Promise<Resp
 /** The server's API, typed by its own description. What it refuses is thrown as an `ApiError`. */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => ask(request) })
 
+/** A thread and its owner, such as those of a sandbox. Two users may have threads of the same name. */
+export interface ThreadKey {
+  readonly thread_id: string
+  readonly user_id: string
+}
+
+/** The parameters of a route of a thread. They name the owner, because the reader may have a thread of that name, too. */
+export const threadOf = <Q extends object = object>({ thread_id, user_id }: ThreadKey, query?: Q) => ({
+  path: { thread_id },
+  query: { ...(query as Q), owner: user_id },
+})
+
 /** The body of an answer that was good: the client's type does not know that anything else was thrown. */
 export async function body<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data } = await answer

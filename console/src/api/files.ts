@@ -6,7 +6,7 @@ import type { components } from './schema'
 export interface Entry {
   readonly name: string
   readonly path: string
-  readonly type: 'file' | 'directory' | 'link' | 'other'
+  readonly type: 'file' | 'directory' | 'link' | 'fifo' | 'socket' | 'character_device' | 'block_device' | 'other'
   readonly size: number
 }
 

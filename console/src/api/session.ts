@@ -23,13 +23,20 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** Exchanges a key for a cookie that no script can read. The key is not kept. */
-export async function signIn(key: string): Promise<void> {
+/** Exchanges a key, or the code of a sign-in link, for a cookie that no script can read. Neither is kept. */
+export async function signIn(by: { key: string } | { code: string }): Promise<void> {
   await ask(PATH, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ key }),
+    body: JSON.stringify(by),
   })
+}
+
+/** The code in the address of a sign-in link, if there is one. Removes it from the address and the history. */
+export function takeCode(): string | undefined {
+  const code = /^#code=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1]
+  if (code !== undefined) history.replaceState(history.state, '', location.pathname + location.search)
+  return code
 }
 
 export async function signOut(): Promise<void> {

@@ -71,10 +71,10 @@ class Shortcuts {
     if (FUNCTION.test(press)) return document.querySelector('dialog:modal') === null
     // An editor has a tree of its own, out of which the event seems to come from the element around it.
     const target = event.composedPath()[0] ?? event.target
-    const isTyping =
-      target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
-    const isInDialog = target instanceof HTMLElement && target.closest('dialog') !== null
-    return this.#areSingleOn && !isTyping && !isInDialog
+    // A dialog that has just closed keeps the focus until the next frame.
+    if (!(target instanceof HTMLElement) || target.closest('dialog:not([open])') !== null) return this.#areSingleOn
+    const isElsewhere = target.closest('input, textarea, select, [contenteditable], dialog') !== null
+    return this.#areSingleOn && !isElsewhere
   }
 
   #find(keys: string): Shortcut | undefined {

@@ -4,7 +4,7 @@ export type Entry = components['schemas']['Audit']['entries'][number]
 export type Kind = Entry['kind']
 
 export const KINDS: Readonly<Record<Kind, string>> = {
-  used: 'Used the sandbox',
+  used: 'Called the API',
   typed: 'Typed',
   refused: 'Was refused',
   issued: 'Got a token',
@@ -22,6 +22,17 @@ export const KINDS: Readonly<Record<Kind, string>> = {
 
 /** What calling a route is, in a few words. What is not here is told by its kind. */
 const DEEDS: Readonly<Record<string, string>> = {
+  'POST /create_session': 'Created the sandbox',
+  'GET /get_session': 'Viewed the sandbox',
+  'POST /execute': 'Ran a command',
+  'POST /upload_file': 'Uploaded a file',
+  'POST /download_file': 'Downloaded a file',
+  'GET /list_files': 'Listed the files',
+  'POST /admin/keys': 'Issued an API key',
+  'GET /admin/keys': 'Listed the API keys',
+  'DELETE /admin/keys/{key_id}': 'Revoked an API key',
+  'POST /api/v1/sandboxes': 'Started a run',
+  'GET /api/v1/sandboxes': 'Listed the sandboxes',
   'GET /api/v1/sandboxes/{sandbox_id}': 'Viewed the sandbox',
   'GET /api/v1/sandboxes/{sandbox_id}/events': 'Followed the timeline',
   'POST /api/v1/sandboxes/{sandbox_id}/events': 'Added events',
@@ -47,6 +58,7 @@ const DEEDS: Readonly<Record<string, string>> = {
   'DELETE /sandboxes/{sandbox_id}/files/{path…}': 'Deleted a file',
   'GET /threads/{thread_id}/sandbox': 'Viewed the sandbox',
   'POST /threads/{thread_id}/heartbeat': 'Sent a heartbeat',
+  'POST /threads/{thread_id}/sandbox/heartbeat': 'Sent a heartbeat',
   'GET /threads/{thread_id}/snapshots': 'Listed the snapshots',
   'POST /threads/{thread_id}/snapshots': 'Took a snapshot',
   'POST /threads/{thread_id}/snapshots/{snapshot_id}/restore': 'Restored a snapshot',
@@ -68,15 +80,18 @@ export interface Folded {
   readonly first: Entry
 }
 
-/** Newest first; a page that asks every few seconds is one line. */
+/**
+ * Newest first; a page that asks every few seconds is one line. The server writes an entry when the call ends, so that
+ * the numbers are not in the order of the times.
+ */
 export function fold(entries: readonly Entry[]): readonly Folded[] {
   const folded: Folded[] = []
-  for (const entry of entries) {
+  for (const entry of entries.toSorted((a, b) => a.at.localeCompare(b.at) || a.seq - b.seq)) {
     const last = folded.at(-1)
     if (last !== undefined && sameAs(last.entry, entry)) {
-      folded[folded.length - 1] = { entry, times: last.times + 1, first: last.first }
+      folded[folded.length - 1] = { entry, times: last.times + entry.count, first: last.first }
     } else {
-      folded.push({ entry, times: 1, first: entry })
+      folded.push({ entry, times: entry.count, first: entry })
     }
   }
   return folded.toReversed()
@@ -132,7 +147,21 @@ function tokenOf(entry: Entry, jti: string): LiveToken {
   }
 }
 
-const COLUMNS = ['seq', 'at', 'sub', 'kind', 'route', 'outcome', 'aud', 'thread_id', 'jti', 'scope', 'detail'] as const
+const COLUMNS = [
+  'seq',
+  'at',
+  'last_at',
+  'count',
+  'sub',
+  'kind',
+  'route',
+  'outcome',
+  'aud',
+  'thread_id',
+  'jti',
+  'scope',
+  'detail',
+] as const
 
 export function ndjson(entries: readonly Entry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')

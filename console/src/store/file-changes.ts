@@ -3,6 +3,7 @@ import type { Entry } from '~/api/files'
 import type { LogEvent } from '~/api/types'
 import type { Page } from './event-store'
 import { type Directories, nameOf, parentOf } from './file-tree'
+import { type Flood, floodOf } from './floods'
 import { Notifier, type Soon } from './notifier'
 
 /** The events of files, in ascending order; the newest page, or the one before a number. */
@@ -25,13 +26,6 @@ export interface Change {
   /** The last event of it before the second moment. */
   readonly seq: number
   readonly at: string
-}
-
-/** Many changes that the log only counted. */
-export interface Flood {
-  readonly seq: number
-  readonly count: number
-  readonly directories: readonly string[]
 }
 
 /** So many events of files are looked through. */
@@ -202,12 +196,6 @@ function becomes(before: Version | undefined, after: Version): Change['how'] | u
   if (!wasThere) return after.isThere ? 'added' : undefined
   if (!after.isThere) return 'deleted'
   return after.sha256 !== undefined && after.sha256 === before?.sha256 ? undefined : 'modified'
-}
-
-function floodOf({ seq, event_data: data }: LogEvent): Flood {
-  const sum = (number(data, 'created') ?? 0) + (number(data, 'modified') ?? 0) + (number(data, 'deleted') ?? 0)
-  const directories = Array.isArray(data.directories) ? data.directories : []
-  return { seq, count: sum, directories: directories.filter((name) => typeof name === 'string') }
 }
 
 function isIn(path: string, folder: string): boolean {

@@ -42,6 +42,8 @@ interface Folder {
 
 const MOST_MARKS = 5_000
 const REREAD_MS = 400
+/** Events after which the folders are read again. */
+const REREAD = new Set(['file.changes_folded', 'sandbox.resumed', 'sandbox.woken', 'sandbox.recovered'])
 const ORDER = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
 /**
@@ -201,7 +203,7 @@ export class FileTree {
 
   #apply(event: LogEvent): void {
     const type = event.event_type
-    if (type === 'file.changes_folded' || type === 'sandbox.resumed' || type === 'sandbox.recovered') {
+    if (REREAD.has(type)) {
       this.#flooded = event.seq
       this.#rereadSoon()
       return
@@ -275,8 +277,8 @@ const HOW: Readonly<Record<string, How>> = {
 }
 
 function entryOf(path: string, { event_data: data }: LogEvent): Entry {
-  const told = text(data, 'type')
-  const type = flag(data, 'directory') ? 'directory' : told === 'link' || told === 'other' ? told : 'file'
+  const told = text(data, 'type') as Entry['type'] | undefined
+  const type = flag(data, 'directory') ? 'directory' : (told ?? 'file')
   return { name: nameOf(path), path, type, size: number(data, 'size') ?? 0 }
 }
 

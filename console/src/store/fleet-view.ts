@@ -18,14 +18,20 @@ const URGENCY: Record<Status, number> = {
   paused: 1,
   running: 2,
   creating: 3,
-  completed: 4,
-  terminated: 5,
+  hibernated: 4,
+  completed: 5,
+  terminated: 6,
 }
 
 /** How long a running agent has been quiet, or nothing if it is not. */
 export function quietFor(row: FleetRow, now: number): number | undefined {
   const silence = now - row.lastEventAt
   return row.status === 'running' && row.sandbox.run !== undefined && silence > QUIET_MS ? silence : undefined
+}
+
+/** Whether it is a sandbox without an agent in which no command runs. */
+export function isIdle({ sandbox, status, action }: FleetRow): boolean {
+  return status === 'running' && sandbox.run === undefined && action === ''
 }
 
 /** The rows that a filter leaves, in the order that it asks for. */

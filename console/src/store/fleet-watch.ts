@@ -4,12 +4,16 @@ import { connections } from '~/live/connections'
 import { CONNECTING, type LiveState } from '~/live/state'
 import { LiveStream } from '~/live/stream'
 import { Fleet } from './fleet'
+import { newest } from './history'
 
 const PAGE = 500
 /** Changes come in bursts: one question answers all of them. */
 const RELOAD_AFTER_MS = 400
 /** Output and files come in floods, and a row shows neither. */
 const TYPES = 'sandbox.,agent.,user.,guardian.,command.started,command.completed'
+
+/** The events of a step of an agent are fewer. */
+const RECALLED_EVENTS = 20
 
 /** The fleet as it is now: the list from the server, and a connection that keeps it so. */
 export class FleetWatch {
@@ -19,6 +23,8 @@ export class FleetWatch {
   #failure: unknown
   #isClosed = false
   #withEnded = false
+  readonly #recalled = new Set<string>()
+  #recalling: Promise<void> = Promise.resolve()
 
   constructor() {
     this.fleet = new Fleet(() => this.#reloadSoon())
@@ -72,6 +78,20 @@ export class FleetWatch {
       this.#failure = error
       this.fleet.notifier.changed()
     }
+  }
+
+  /**
+   * Asks once what a sandbox does: events only tell it of those that begin something else. Only for a sandbox that a
+   * person sees, because the audit log records each request as a read of that sandbox.
+   */
+  recall({ sandbox_id: id, run }: Sandbox): void {
+    if (this.#recalled.has(id)) return
+    this.#recalled.add(id)
+    this.#recalling = this.#recalling.then(async () => {
+      if (this.#isClosed) return
+      const events = await newest(id, run === undefined ? 'command.' : 'agent.', RECALLED_EVENTS).catch(() => [])
+      this.fleet.remember(id, events)
+    })
   }
 
   #reloadSoon(): void {

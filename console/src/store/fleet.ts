@@ -1,5 +1,5 @@
 import { number, object, text } from '~/api/data'
-import type { EventData, Sandbox, Status } from '~/api/types'
+import type { EventData, LogEvent, Sandbox, Status } from '~/api/types'
 import { Notifier, type Soon } from './notifier'
 
 const MOST_SAMPLES = 40
@@ -36,6 +36,8 @@ const DECISIVE = new Set([
   'sandbox.started',
   'sandbox.paused',
   'sandbox.resumed',
+  'sandbox.hibernated',
+  'sandbox.woken',
   'sandbox.recovered',
   'sandbox.terminated',
   'sandbox.run_started',
@@ -92,6 +94,15 @@ export class Fleet {
     this.#changed()
   }
 
+  /** Takes what an agent does from events that are older than this page, unless newer ones told it. */
+  remember(sandboxId: string, events: readonly LogEvent[]): void {
+    const row = this.#rows.get(sandboxId)
+    if (row === undefined || row.action !== '') return
+    const action = events.reduce((before, { event_type, event_data }) => actionOf(event_type, event_data) ?? before, '')
+    this.#rows.set(sandboxId, { ...row, action })
+    this.#changed()
+  }
+
   #changed(): void {
     this.#list = undefined
     this.notifier.changed()
@@ -114,10 +125,12 @@ function merged(sandbox: Sandbox, before: FleetRow | undefined): FleetRow {
 }
 
 function patched(row: FleetRow, event: FleetEvent): FleetRow {
+  if (isProcess(event.event_type, event.data)) return row
   const heard = NO_SIGN_OF_LIFE.has(event.event_type)
     ? row
     : { ...row, lastEventAt: Math.max(row.lastEventAt, Date.parse(event.timestamp)) }
   const { data } = event
+  const action = actionOf(event.event_type, data) ?? heard.action
   switch (event.event_type) {
     case 'sandbox.metrics':
       return {
@@ -126,21 +139,50 @@ function patched(row: FleetRow, event: FleetEvent): FleetRow {
         memory: [...heard.memory.slice(-MOST_SAMPLES + 1), number(data, 'memory_bytes') ?? heard.memory.at(-1) ?? 0],
       }
     case 'agent.tool_use':
-      return { ...heard, toolCalls: heard.toolCalls + 1, action: toolAction(data) }
+      return { ...heard, toolCalls: heard.toolCalls + 1, action }
     case 'agent.model_call':
       return { ...heard, costUsd: heard.costUsd + (number(data, 'cost_usd') ?? 0) }
+    case 'command.completed':
+      // A command of a user, while the agent does something else.
+      return row.sandbox.run === undefined ? { ...heard, action } : heard
+    default:
+      return { ...heard, action }
+  }
+}
+
+export const WAITING_FOR_MODEL = 'waiting for the model'
+
+/** Returns the activity that an event starts, in a few words, or nothing. */
+function actionOf(type: string, data: EventData): string | undefined {
+  if (isProcess(type, data)) return undefined
+  switch (type) {
+    case 'agent.tool_use':
+      return toolAction(data)
     case 'agent.thinking':
-      return { ...heard, action: 'thinking' }
+      return 'thinking'
+    case 'agent.model_call_started':
+      return WAITING_FOR_MODEL
     case 'agent.message':
-      return { ...heard, action: firstLine(text(data, 'text') ?? '') }
+      return firstLine(text(data, 'text') ?? '')
     case 'command.started':
-      return { ...heard, action: firstLine(text(data, 'command') ?? '') }
+      return isWorker(data) ? undefined : firstLine(text(data, 'command') ?? '')
+    case 'command.completed':
     case 'sandbox.run_ended':
     case 'sandbox.terminated':
-      return { ...heard, action: '' }
+      return ''
     default:
-      return heard
+      return undefined
   }
+}
+
+/** Whether the event is about a process that a command started by itself. */
+export function isProcess(type: string, data: EventData): boolean {
+  return type.startsWith('command.') && text(data, 'kind') === 'process'
+}
+
+/** Whether a command is the process of the run itself. */
+export function isWorker(data: EventData): boolean {
+  return text(data, 'kind') === 'detached' && (text(data, 'command') ?? '').startsWith('vivarium-worker ')
 }
 
 function toolAction(data: EventData): string {

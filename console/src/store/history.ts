@@ -24,6 +24,11 @@ export function fileEventsOf(sandboxId: string): FileEvents {
   }
 }
 
+/** The newest events of a type, or of all types with this beginning, in ascending order. */
+export async function newest(sandboxId: string, type: string, limit: number): Promise<readonly LogEvent[]> {
+  return (await page(sandboxId, { type, newest: true, limit })).events
+}
+
 interface Query {
   readonly type?: string
   readonly newest?: true

@@ -1,6 +1,6 @@
 import { flag, number, object, text } from '~/api/data'
 import type { LogEvent } from '~/api/types'
-import { toolSummary } from './fleet'
+import { isProcess, toolSummary } from './fleet'
 
 /** Whether the event tells of something that went wrong. */
 export function isFailed({ event_type: type, event_data: data }: LogEvent): boolean {
@@ -8,7 +8,7 @@ export function isFailed({ event_type: type, event_data: data }: LogEvent): bool
     case 'agent.tool_result':
       return flag(data, 'is_error')
     case 'command.completed':
-      return (number(data, 'exit_code') ?? 0) !== 0
+      return !isProcess(type, data) && (number(data, 'exit_code') ?? 0) !== 0
     case 'sandbox.run_ended':
       return text(data, 'status') === 'failed'
     default:
@@ -30,6 +30,8 @@ const MARKS: Readonly<Record<string, Mark>> = {
   'sandbox.started': 'state',
   'sandbox.paused': 'state',
   'sandbox.resumed': 'state',
+  'sandbox.hibernated': 'state',
+  'sandbox.woken': 'state',
   'sandbox.recovered': 'state',
   'sandbox.terminated': 'state',
   'sandbox.run_started': 'state',

@@ -1,5 +1,6 @@
 import { text } from '~/api/data'
 import type { LogEvent } from '~/api/types'
+import { isProcess } from './fleet'
 
 const MOST = 40
 const LONGEST = 60
@@ -17,12 +18,14 @@ const WORDS: Readonly<Record<string, (event: LogEvent) => string | undefined>> =
   'user.interrupt': (event) => said('interrupt', event),
   'agent.message': (event) => said('agent', event),
   'agent.review_requested': () => 'requested a review',
-  'command.started': (event) => text(event.event_data, 'command') && `$ ${text(event.event_data, 'command')}`,
+  'command.started': (event) => (isProcess(event.event_type, event.event_data) ? undefined : commandLine(event)),
   'sandbox.started': () => 'sandbox started',
   'sandbox.run_started': () => 'run started',
   'sandbox.run_ended': () => 'run ended',
   'sandbox.paused': () => 'paused',
   'sandbox.resumed': () => 'resumed',
+  'sandbox.hibernated': () => 'hibernated',
+  'sandbox.woken': () => 'started again',
 }
 
 /** The last moments to compare with, the newest first. */
@@ -34,6 +37,10 @@ export function moments(events: readonly LogEvent[]): readonly Moment[] {
     if (event && words) found.push({ seq: event.seq, at: event.created_at, words: short(words) })
   }
   return found
+}
+
+function commandLine({ event_data: data }: LogEvent): string | undefined {
+  return text(data, 'command') && `$ ${text(data, 'command')}`
 }
 
 function said(who: string, { event_data: data }: LogEvent): string {

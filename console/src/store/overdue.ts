@@ -2,7 +2,7 @@
 interface Known {
   readonly state: string
   readonly created_at: string
-  readonly lease_expires_at: string
+  readonly expires_at: string
   readonly ends_at: string
 }
 
@@ -15,6 +15,6 @@ export function overdue(sandbox: Known, now: number): string | undefined {
   if (now - Date.parse(sandbox.ends_at) > GRACE_MS) return 'is past its lifetime'
   if (sandbox.state === 'creating' && now - Date.parse(sandbox.created_at) > SLOW_MS)
     return 'has been starting for a long time'
-  if (now - Date.parse(sandbox.lease_expires_at) > GRACE_MS) return 'is past its lease, because it is in use'
+  if (now - Date.parse(sandbox.expires_at) > GRACE_MS) return 'is past its lease, because it is in use'
   return undefined
 }

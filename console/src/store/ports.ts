@@ -28,13 +28,24 @@ function wordsOf({ event_type: type, event_data: data }: LogEvent): string {
   return ''
 }
 
-/** The ports on which somebody listens, out of `/proc/net/tcp` and `/proc/net/tcp6`. */
-export function listeningPorts(table: string): readonly number[] {
+/** Writes the tables of all sockets, then those that programs of the sandbox hold. */
+export const LIST_PORTS = [
+  'sh',
+  '-c',
+  "cat /proc/net/tcp /proc/net/tcp6; ls -l /proc/[0-9]*/fd 2>/dev/null | grep -o 'socket:\\[[0-9]*\\]'; true",
+]
+
+/**
+ * The ports on which programs of the sandbox listen, from the output of `LIST_PORTS`. A socket that no program holds is
+ * of the sandbox itself: its control port or its proxy.
+ */
+export function listeningPorts(output: string): readonly number[] {
+  const held = new Set([...output.matchAll(/^socket:\[(\d+)\]$/gm)].map(([, inode]) => inode))
   const ports = new Set<number>()
-  for (const line of table.split('\n')) {
-    const [, local, , state] = line.trim().split(/\s+/)
+  for (const line of output.split('\n')) {
+    const [, local, , state, , , , , , inode] = line.trim().split(/\s+/)
     const port = Number.parseInt(local?.split(':')[1] ?? '', 16)
-    if (state === LISTENS && isPort(port)) ports.add(port)
+    if (state === LISTENS && isPort(port) && held.has(inode)) ports.add(port)
   }
   return [...ports].sort((a, b) => a - b)
 }

@@ -1,3 +1,4 @@
+import { isFloodHidden } from './floods'
 import { Matches } from './matches'
 import { isError, isUnfinished, KINDS, type Kind, kindOf, wordsOf } from './row-kinds'
 import type { Row } from './rows'
@@ -8,6 +9,8 @@ export interface RowChoice {
   readonly onlyErrors: boolean
   /** A word to look for. What does not have it stays in sight. */
   readonly word: string
+  /** Which files are not shown; none if undefined. */
+  readonly hides?: (path: string) => boolean
 }
 
 /**
@@ -26,7 +29,9 @@ export class RowFilter {
   constructor(choice: RowChoice) {
     this.#choice = choice
     const isShown = (row: Row) =>
-      (choice.kinds.length === 0 || choice.kinds.includes(kindOf(row))) && (!choice.onlyErrors || isError(row))
+      !isHidden(row, choice.hides) &&
+      (choice.kinds.length === 0 || choice.kinds.includes(kindOf(row))) &&
+      (!choice.onlyErrors || isError(row))
     const word = choice.word.toLowerCase()
     this.#shown = new Matches({ test: isShown, isOpen: isUnfinished })
     this.#found = new Matches({
@@ -42,7 +47,7 @@ export class RowFilter {
 
   /** The rows that are shown; undefined if that is all. */
   get shown(): readonly number[] | undefined {
-    return this.isNarrow ? this.#shown.found : undefined
+    return this.isNarrow || this.#choice.hides !== undefined ? this.#shown.found : undefined
   }
 
   /** Where the word is; undefined if none is looked for. */
@@ -69,8 +74,14 @@ export class RowFilter {
       this.#counts.set(kind, this.count(kind) + 1)
     }
     this.#errors.update(rows)
-    if (this.isNarrow) this.#shown.update(rows)
+    if (this.isNarrow || this.#choice.hides !== undefined) this.#shown.update(rows)
     if (this.#choice.word !== '') this.#found.update(rows)
     return this
   }
+}
+
+/** Whether all that a row tells of is hidden. */
+function isHidden(row: Row, hides: RowChoice['hides']): boolean {
+  if (row.kind !== 'files' || hides === undefined) return false
+  return row.changes.every((change) => hides(change.path)) && row.floods.every((flood) => isFloodHidden(flood, hides))
 }

@@ -50,6 +50,8 @@ export function isUnfinished(row: Row, isLast: boolean): boolean {
       return row.answer === undefined
     case 'said':
       return row.heard === undefined
+    case 'state':
+      return row.isOpen === true
     case 'files':
       return isLast
     default:

@@ -1,9 +1,16 @@
 import type { EventData } from '~/api/types'
+import type { Flood } from './floods'
 
 interface Base {
   /** The event that the row began with: its name in links and for React. */
   readonly seq: number
   readonly at: string
+}
+
+/** A row that waits for something. */
+interface Waiting extends Base {
+  /** It waits in vain: the run or the sandbox ended. */
+  readonly isCut?: true
 }
 
 export interface MessageRow extends Base {
@@ -19,7 +26,7 @@ export interface ThinkingRow extends Base {
 export type Tone = 'message' | 'guidance' | 'interrupt' | 'guardian' | 'system'
 
 /** Something that was said to the agent, and when it heard it. */
-export interface SaidRow extends Base {
+export interface SaidRow extends Waiting {
   readonly kind: 'said'
   readonly tone: Tone
   readonly text: string
@@ -28,15 +35,17 @@ export interface SaidRow extends Base {
 }
 
 /** A tool call with its result. */
-export interface ToolRow extends Base {
+export interface ToolRow extends Waiting {
   readonly kind: 'tool'
   readonly name: string
   readonly input: EventData
+  /** It asks a person, and the row of the review has the question. */
+  readonly asks?: true
   readonly result: { readonly text: string; readonly isError: boolean; readonly at: string } | undefined
 }
 
 /** A command with all that it wrote. */
-export interface CommandRow extends Base {
+export interface CommandRow extends Waiting {
   readonly kind: 'command'
   readonly line: string
   readonly how: string
@@ -51,6 +60,7 @@ export interface CommandRow extends Base {
 export interface FileChange {
   readonly seq: number
   readonly how: 'created' | 'modified' | 'deleted'
+  /** A directory ends with a slash. */
   readonly path: string
   readonly diff: string | undefined
 }
@@ -59,11 +69,10 @@ export interface FileChange {
 export interface FilesRow extends Base {
   readonly kind: 'files'
   readonly changes: readonly FileChange[]
-  /** Changes that were only counted. */
-  readonly counted: number
+  readonly floods: readonly Flood[]
 }
 
-export interface ReviewRow extends Base {
+export interface ReviewRow extends Waiting {
   readonly kind: 'review'
   readonly id: string
   readonly reason: string
@@ -81,6 +90,8 @@ export interface StateRow extends Base {
   readonly title: string
   readonly detail: string
   readonly mood: Mood
+  /** The end of a run, of which more events may come. */
+  readonly isOpen?: true
 }
 
 /** An event of a type that has no form of its own. */

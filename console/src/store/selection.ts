@@ -1,3 +1,4 @@
+import { isAlive, isAsleep } from '~/api/sandbox-state'
 import type { FleetRow } from './fleet'
 
 export const ACTIONS = ['pause', 'resume', 'interrupt', 'end'] as const
@@ -32,9 +33,9 @@ export function applicable(action: Action, rows: readonly FleetRow[]): FleetRow[
 
 const APPLIES: Record<Action, (row: FleetRow) => boolean> = {
   pause: ({ sandbox }) => sandbox.state === 'running',
-  resume: ({ sandbox }) => sandbox.state === 'paused',
+  resume: ({ sandbox }) => isAsleep(sandbox),
   interrupt: ({ sandbox, status }) => sandbox.run !== undefined && sandbox.state === 'running' && status === 'running',
-  end: ({ sandbox }) => sandbox.state === 'running' || sandbox.state === 'paused',
+  end: ({ sandbox }) => isAlive(sandbox),
 }
 
 /** What to type before an action is done, or nothing where a click is enough. */

@@ -1,6 +1,9 @@
 import { flag, number, object, prose, text } from '~/api/data'
 import type { EventData, LogEvent } from '~/api/types'
-import type { CommandRow, FileChange, GapReason, Mood, ReviewRow, Row, SaidRow, Tone, ToolRow } from './rows'
+import { isProcess, isWorker } from './fleet'
+import { floodOf } from './floods'
+import { cutBy, isEndOfRun, isStartOfRun, joined, stateOf } from './lifecycle'
+import type { CommandRow, FileChange, GapReason, ReviewRow, Row, SaidRow, StateRow, Tone, ToolRow } from './rows'
 
 const MOST_OUTPUT = 64 * 1024
 const MOST_FILES = 200
@@ -8,12 +11,19 @@ const MOST_FILES = 200
 /** Counted elsewhere, or shown with another event. */
 const SILENT = new Set([
   'sandbox.metrics',
+  'command.processes_folded',
   'agent.model_call',
+  'agent.model_call_started',
   'agent.usage',
   'agent.transcript',
   'agent.message_delivered',
   'agent.review_answered',
 ])
+
+/** Keys of the open rows for the start and for the end of a run, and rows that are not of the agent. */
+const START = 'start'
+const END = 'end'
+const BESIDE: ReadonlySet<Row['kind']> = new Set(['state', 'files', 'note', 'gap'])
 
 const TONES: Readonly<Record<string, Tone>> = {
   'user.message': 'message',
@@ -21,25 +31,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   'user.interrupt': 'interrupt',
   'guardian.intervention': 'guardian',
   'sandbox.message': 'system',
-}
-
-const STATES: Readonly<Record<string, { title: string; mood: Mood }>> = {
-  'sandbox.started': { title: 'Sandbox started', mood: 'ok' },
-  'sandbox.paused': { title: 'Paused', mood: 'warn' },
-  'sandbox.resumed': { title: 'Resumed', mood: 'ok' },
-  'sandbox.recovered': { title: 'Recovered after a restart of the server', mood: 'plain' },
-  'sandbox.terminated': { title: 'Sandbox ended', mood: 'plain' },
-  'sandbox.run_started': { title: 'Agent started', mood: 'ok' },
-  'agent.started': { title: 'Agent is ready', mood: 'plain' },
-  'agent.completed': { title: 'Agent reported completion', mood: 'ok' },
-  'agent.failed': { title: 'Agent failed', mood: 'bad' },
-  'agent.error': { title: 'Error', mood: 'bad' },
-  'agent.interrupted': { title: 'Agent interrupted', mood: 'warn' },
-  'agent.paused': { title: 'Agent on hold', mood: 'warn' },
-  'agent.resumed': { title: 'Agent resumed', mood: 'ok' },
-  'agent.status': { title: 'Task', mood: 'plain' },
-  'agent.progress': { title: 'Progress', mood: 'plain' },
-  'agent.results': { title: 'Results submitted', mood: 'plain' },
 }
 
 /**
@@ -53,6 +44,8 @@ export class Timeline {
   readonly #rowOfSeq = new Map<number, number>()
   /** Where the open end of something is: a call without result, a command that runs, a question, a message not heard. */
   readonly #open = new Map<string, number>()
+  /** Commands that have rows of another kind: the run itself, and shell commands of an agent's tools. */
+  readonly #hidden = new Set<string>()
 
   get rows(): readonly Row[] {
     return this.#rows
@@ -73,6 +66,7 @@ export class Timeline {
     }
     this.#rowOfSeq.clear()
     this.#open.clear()
+    this.#hidden.clear()
     for (const event of events) this.append(event)
   }
 
@@ -89,7 +83,7 @@ export class Timeline {
   /** Returns the index of the row that shows the event. */
   #fold(event: LogEvent): number {
     const { event_type: type, event_data: data } = event
-    if (SILENT.has(type)) return this.#rows.length - 1
+    if (SILENT.has(type) || isProcess(type, data)) return this.#rows.length - 1
     const tone = TONES[type]
     if (tone !== undefined) return this.#said(event, tone)
     switch (type) {
@@ -178,7 +172,9 @@ export class Timeline {
       input: object(data, 'tool_input'),
       result: undefined,
     }
-    return this.#pushOpen(toolKey(data, event.seq), row)
+    const index = this.#pushOpen(toolKey(data, event.seq), row)
+    this.#markAsking()
+    return index
   }
 
   #toolResult(event: LogEvent): number {
@@ -194,6 +190,10 @@ export class Timeline {
 
   #command(event: LogEvent): number {
     const data = event.event_data
+    if (isWorker(data) || isOfTool(data)) {
+      this.#hidden.add(commandKey(data))
+      return this.#rows.length - 1
+    }
     return this.#pushOpen(
       commandKey(data),
       newCommand(event, text(data, 'command') ?? '', text(data, 'kind') ?? 'exec'),
@@ -203,6 +203,7 @@ export class Timeline {
   #output(event: LogEvent): number {
     const data = event.event_data
     const key = commandKey(data)
+    if (this.#hidden.has(key)) return this.#rows.length - 1
     const said = (text(data, 'stdout') ?? '') + (text(data, 'stderr') ?? '')
     const folded = number(data, 'folded_bytes') ?? 0
     const index = this.#change(key, 'command', (row) => withOutput(row, said, folded))
@@ -212,6 +213,7 @@ export class Timeline {
   #completed(event: LogEvent): number {
     const data = event.event_data
     const key = commandKey(data)
+    if (this.#hidden.delete(key)) return this.#rows.length - 1
     const end = {
       exitCode: number(data, 'exit_code'),
       cause: text(data, 'cause') ?? 'exited',
@@ -233,7 +235,21 @@ export class Timeline {
       description: text(data, 'description') ?? '',
       answer: undefined,
     }
-    return this.#pushOpen(`review:${id}`, row)
+    const index = this.#pushOpen(`review:${id}`, row)
+    this.#markAsking()
+    return index
+  }
+
+  /** The tool call that asks has the text of the question too; it comes before or after the question. */
+  #markAsking(): void {
+    const open = [...this.#open.values()].map((index) => [index, this.#rows[index]] as const)
+    const reviews = open.flatMap(([, row]) => (row?.kind === 'review' ? [row] : []))
+    for (const [index, row] of open) {
+      if (row?.kind !== 'tool' || row.asks || row.result !== undefined) continue
+      const texts = Object.values(row.input)
+      const isIn = (question: string) => question !== '' && texts.includes(question)
+      if (reviews.some((one) => isIn(one.reason) || isIn(one.description))) this.#rows[index] = { ...row, asks: true }
+    }
   }
 
   #answer(event: LogEvent): number {
@@ -255,21 +271,60 @@ export class Timeline {
     const last = this.#rows.length - 1
     const row = this.#rows[last]
     const change = fileChange(event)
-    const counted = change === undefined ? countedFiles(event.event_data) : 0
     const changes = change === undefined ? [] : [change]
-    if (row?.kind === 'files' && row.changes.length < MOST_FILES) {
-      this.#rows[last] = { ...row, changes: [...row.changes, ...changes], counted: row.counted + counted }
+    const floods = change === undefined ? [floodOf(event)] : []
+    if (row?.kind === 'files' && row.changes.length + row.floods.length < MOST_FILES) {
+      this.#rows[last] = { ...row, changes: [...row.changes, ...changes], floods: [...row.floods, ...floods] }
       return last
     }
-    return this.#push({ kind: 'files', ...base(event), changes, counted })
+    return this.#push({ kind: 'files', ...base(event), changes, floods })
   }
 
   #other(event: LogEvent): number {
     const { event_type: type, event_data: data } = event
-    if (type === 'sandbox.run_ended') return this.#push({ kind: 'state', ...base(event), ...runEnded(data) })
-    const state = STATES[type]
+    const state = stateOf(event)
     if (state === undefined) return this.#push({ kind: 'note', ...base(event), type, data })
-    return this.#push({ kind: 'state', ...base(event), ...state, detail: detailOf(data) })
+    const started = this.#open.get(START)
+    if (isStartOfRun(event) && started !== undefined && this.#isNear(started)) return started
+    const index = isEndOfRun(event)
+      ? this.#endOfRun(event, state)
+      : this.#push({ kind: 'state', ...base(event), ...state })
+    if (type === 'sandbox.run_started') {
+      this.#open.delete(END)
+      this.#open.set(START, index)
+    }
+    this.#cut(cutBy(event))
+    return index
+  }
+
+  /** One row for the end of a run, unless the agent went on after the first event of it. */
+  #endOfRun(event: LogEvent, state: Pick<StateRow, 'title' | 'detail' | 'mood'>): number {
+    const isLast = event.event_type === 'sandbox.run_ended'
+    const index = this.#open.get(END)
+    const row = index === undefined ? undefined : this.#rows[index]
+    if (index === undefined || row?.kind !== 'state') {
+      return this.#pushOpen(END, { kind: 'state', ...base(event), ...state, isOpen: isLast ? undefined : true })
+    }
+    if (!this.#isNear(index)) {
+      const detail = row.detail.includes(state.detail) ? '' : state.detail
+      return this.#pushOpen(END, { kind: 'state', ...base(event), ...state, detail })
+    }
+    this.#rows[index] = joined(row, state, isLast)
+    return index
+  }
+
+  /** Whether nothing of the agent came after this row. */
+  #isNear(index: number): boolean {
+    return this.#rows.slice(index + 1).every((later) => BESIDE.has(later.kind))
+  }
+
+  /** Marks what will never get its result, its end or its answer. */
+  #cut(kinds: ReadonlySet<Row['kind']> | undefined): void {
+    if (kinds === undefined) return
+    for (const index of this.#open.values()) {
+      const row = this.#rows[index]
+      if (row !== undefined && kinds.has(row.kind)) this.#rows[index] = { ...row, isCut: true } as Row
+    }
   }
 }
 
@@ -279,6 +334,11 @@ function base(event: LogEvent): { seq: number; at: string } {
 
 function toolKey(data: EventData, seq: number): string {
   return `tool:${text(data, 'tool_use_id') ?? seq}`
+}
+
+/** The shell command of an agent's tool, which the row of the tool shows. */
+function isOfTool(data: EventData): boolean {
+  return number(data, 'pid') === 0
 }
 
 function commandKey(data: EventData): string {
@@ -299,23 +359,6 @@ function fileChange(event: LogEvent): FileChange | undefined {
   const how = event.event_type.slice('file.'.length)
   const path = text(event.event_data, 'path')
   if (path === undefined || (how !== 'created' && how !== 'modified' && how !== 'deleted')) return undefined
-  return { seq: event.seq, how, path, diff: text(event.event_data, 'diff') }
-}
-
-function countedFiles(data: EventData): number {
-  return (number(data, 'created') ?? 0) + (number(data, 'modified') ?? 0) + (number(data, 'deleted') ?? 0)
-}
-
-function runEnded(data: EventData): { title: string; detail: string; mood: Mood } {
-  const status = text(data, 'status') ?? 'ended'
-  const mood: Mood = status === 'completed' ? 'ok' : status === 'failed' ? 'bad' : 'warn'
-  return { title: `Run ${status}`, detail: text(data, 'reason') ?? '', mood }
-}
-
-function detailOf(data: EventData): string {
-  for (const name of ['summary', 'reason', 'problem', 'detail', 'message', 'status']) {
-    const found = text(data, name)
-    if (found) return found
-  }
-  return ''
+  const name = flag(event.event_data, 'directory') ? `${path}/` : path
+  return { seq: event.seq, how, path: name, diff: text(event.event_data, 'diff') }
 }

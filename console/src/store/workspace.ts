@@ -5,6 +5,7 @@ import { drafts } from './drafts'
 import { FileChanges } from './file-changes'
 import { FileTree } from './file-tree'
 import { fileEventsOf } from './history'
+import { IgnoreFiles } from './ignore-files'
 import { type FileStore, OpenFile } from './open-file'
 import { Uploads } from './uploads'
 import type { Watch } from './watch'
@@ -15,6 +16,7 @@ export class Workspace {
   readonly tree: FileTree
   readonly changes: FileChanges
   readonly uploads: Uploads
+  readonly ignoreFiles = new IgnoreFiles()
   readonly hasEnded: boolean
   readonly #watch: Watch
   #open: OpenFile | undefined

@@ -1,13 +1,29 @@
-import { lazy, Suspense } from 'react'
+import { Component, lazy, type ReactNode, Suspense } from 'react'
+import { loadPart } from './load-part'
 import css from './Prose.module.css'
 
-const Markdown = lazy(() => import('./Markdown'))
+const Markdown = lazy(() => loadPart(() => import('./Markdown')))
 
-/** Markdown, read by a part that is loaded when it is first needed; until then as it was written. */
+/** Markdown, read by a part that is loaded when it is first needed; without that part, as it was written. */
 export function Prose({ children }: { children: string }) {
+  const raw = <div className={css.raw}>{children}</div>
   return (
-    <Suspense fallback={<div className={css.raw}>{children}</div>}>
-      <Markdown>{children}</Markdown>
-    </Suspense>
+    <RawBoundary raw={raw}>
+      <Suspense fallback={raw}>
+        <Markdown>{children}</Markdown>
+      </Suspense>
+    </RawBoundary>
   )
+}
+
+class RawBoundary extends Component<{ raw: ReactNode; children: ReactNode }, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false }
+
+  static getDerivedStateFromError(): { hasFailed: boolean } {
+    return { hasFailed: true }
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? this.props.raw : this.props.children
+  }
 }

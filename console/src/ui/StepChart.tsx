@@ -1,3 +1,4 @@
+import { clock } from './format'
 import css from './StepChart.module.css'
 
 export interface Step {
@@ -11,30 +12,50 @@ interface Props {
   readonly limit?: number
   /** A moment to point at. */
   readonly at?: number
+  /** How a value is written at its axis. */
+  readonly show: (value: number) => string
+  /** Into how many parts lines divide each axis. */
+  readonly parts: number
 }
 
 const WIDTH = 1000
 const HEIGHT = 200
 
 /**
- * Sums over time, as steps: they grow at moments. Lines differ by dashes, not by colour alone. It fills its box and is
- * hidden from those who cannot see it: whoever draws it says the same in words.
+ * Sums over time, as steps: they grow at moments. Lines differ by dashes, not by colour alone. It fills its box, with an
+ * axis for the values and one for the times, and is hidden from those who cannot see it: whoever draws it says the same in words.
  */
-export function StepChart({ lines, limit, at }: Props) {
+export function StepChart({ lines, limit, at, show, parts }: Props) {
   const steps = lines.flatMap((line) => line.steps)
   const from = Math.min(...steps.map((step) => step.at))
   const to = Math.max(...steps.map((step) => step.at))
   const most = Math.max(limit ?? 0, ...steps.map((step) => step.value)) || 1
   const x = (time: number) => ((time - from) / (to - from || 1)) * WIDTH
   const y = (value: number) => HEIGHT - (value / most) * HEIGHT
+  const shares = Array.from({ length: parts + 1 }, (_, part) => part / parts)
   return (
-    <svg className={css.chart} viewBox={`0 -4 ${WIDTH} ${HEIGHT + 8}`} preserveAspectRatio="none" aria-hidden>
-      {limit !== undefined && <line className={css.limit} x1={0} x2={WIDTH} y1={y(limit)} y2={y(limit)} />}
-      {lines.map((line, index) => (
-        <path key={line.name} className={css.line} data-line={index} d={path(line.steps, x, y)} />
-      ))}
-      {at !== undefined && <line className={css.moment} x1={clamp(x(at))} x2={clamp(x(at))} y1={-4} y2={HEIGHT + 4} />}
-    </svg>
+    <span className={css.figure} aria-hidden>
+      <span className={css.values}>
+        {shares.toReversed().map((share) => (
+          <span key={share}>{show(most * share)}</span>
+        ))}
+      </span>
+      <svg className={css.chart} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden>
+        {shares.map((share) => (
+          <line key={share} className={css.grid} x1={0} x2={WIDTH} y1={y(most * share)} y2={y(most * share)} />
+        ))}
+        {limit !== undefined && <line className={css.limit} x1={0} x2={WIDTH} y1={y(limit)} y2={y(limit)} />}
+        {lines.map((line, index) => (
+          <path key={line.name} className={css.line} data-line={index} d={path(line.steps, x, y)} />
+        ))}
+        {at !== undefined && <line className={css.moment} x1={clamp(x(at))} x2={clamp(x(at))} y1={0} y2={HEIGHT} />}
+      </svg>
+      <span className={css.times}>
+        {shares.map((share) => (
+          <time key={share}>{clock(from + (to - from) * share)}</time>
+        ))}
+      </span>
+    </span>
   )
 }
 

@@ -22,7 +22,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 export function Terminal({ children }: { children: string }) {
   const pieces = useMemo(() => Anser.ansiToJson(shown(children), { use_classes: true, remove_empty: true }), [children])
   return (
-    <pre className={css.terminal}>
+    <pre className={`scrolls ${css.terminal}`}>
       {pieces.map((piece, index) => {
         const colour = tones[COLOURS[piece.fg] ?? ''] ?? ''
         const weight = piece.decorations.includes('bold') ? css.bold : ''

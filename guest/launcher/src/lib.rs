@@ -1,5 +1,5 @@
-//! Host side of a sandbox's start and of its removal without a server. Runs as root on the host. Confined to one
-//! thread.
+//! Host side of a sandbox's start, of reports about its processes, and of its removal without a server. Runs as root on
+//! the host. Confined to one thread.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(test, allow(non_snake_case))]
@@ -8,6 +8,8 @@ extern crate alloc;
 
 mod launch;
 mod orphans;
+mod processes;
 
 pub use launch::{launch, serve};
 pub use orphans::watch as watch_orphans;
+pub use processes::report as report_processes;

@@ -12,6 +12,7 @@ extern crate alloc;
 
 #[doc(hidden)]
 pub mod call;
+pub mod connector;
 pub mod event;
 pub mod file;
 #[doc(hidden)]

@@ -119,6 +119,18 @@ pub fn limit(resource: u32) -> libc::rlimit {
     limit
 }
 
+/// Sets the nice value of a process; 0 means the caller.
+pub fn set_nice(pid: i32, nice: i32) -> Result<()> {
+    // SAFETY: no pointers.
+    unsafe { syscall!(libc::SYS_setpriority, libc::PRIO_PROCESS, pid as isize, nice as isize) }.map(drop)
+}
+
+/// Reports whether the caller has a higher priority than usual.
+pub fn is_preferred() -> bool {
+    // SAFETY: no pointers. The kernel returns 20 minus the nice value.
+    unsafe { syscall!(libc::SYS_getpriority, libc::PRIO_PROCESS, 0) }.is_ok_and(|priority| priority > 20)
+}
+
 pub fn set_limit(resource: u32, limit: &libc::rlimit) -> Result<()> {
     // SAFETY: the kernel reads one rlimit.
     unsafe { syscall!(libc::SYS_prlimit64, 0, resource, limit as *const libc::rlimit, 0) }.map(drop)

@@ -1,4 +1,4 @@
-//! Directory walk with descriptors. Depth and path length have no limit.
+//! Directory walk with descriptors. Path length has no limit.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
@@ -11,6 +11,8 @@ use crate::{Errno, Fd, Result};
 pub const TEMPORARY: &[u8] = b".viv-tmp-";
 /// Largest number of open directories. The walk reopens closed ancestors on its way back.
 const OPEN: usize = 48;
+/// Largest number of levels. It bounds the memory of a walk to a few megabytes.
+const DEEPEST: usize = 1 << 16;
 const OPEN_DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
 
 /// Directory entry of `getdents64`.
@@ -87,13 +89,16 @@ impl Walk {
         let prefix = self.path.len();
         self.levels.push(Level { fd: Some(fd), identity, name, batch: Vec::new(), at: 0, resume: 0, prefix });
         if let Some(far) = self.levels.len().checked_sub(OPEN + 1) {
-            self.levels[far].fd = None;
+            self.levels[far].close();
         }
         Ok(())
     }
 
-    /// Enters the directory of the last entry. Does not follow symbolic links.
+    /// Enters the directory of the last entry. Does not follow symbolic links. Fails if it is nested too deeply.
     pub fn descend(&mut self, name: CString) -> Result<()> {
+        if self.levels.len() >= DEEPEST {
+            return Err(Errno(libc::ENAMETOOLONG));
+        }
         let fd = open_at(self.directory()?, &name, OPEN_DIRECTORY, 0)?;
         self.push(fd, name)
     }
@@ -146,6 +151,14 @@ impl Walk {
 }
 
 impl Level {
+    /// Closes the directory, and releases its batch if all entries were returned.
+    fn close(&mut self) {
+        self.fd = None;
+        if self.at == self.batch.len() {
+            (self.batch, self.at) = (Vec::new(), 0);
+        }
+    }
+
     fn refill(&mut self) -> Result<bool> {
         let mut buffer = [0u8; 16 * 1024];
         let fd = self.fd.as_ref().ok_or(Errno(libc::ESTALE))?;

@@ -1,4 +1,4 @@
-"""`vivarium-worker claude | openhands | command -- program arguments…`"""
+"""`vivarium-worker claude | openhands | command -- program arguments…`, `vivarium-worker kill-run ID`"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from . import image
+from . import image, leftovers
 from .run import Outcome, Run, Runtime
 from .runtimes.command import CommandRuntime
 from .settings import Misconfigured, Settings
@@ -23,6 +23,9 @@ PR_SET_DUMPABLE = 4
 
 def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
+    if len(given) == 2 and given[0] == "kill-run":
+        leftovers.kill_run(given[1])
+        return 0
     own, program = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
     parser = argparse.ArgumentParser(prog="vivarium-worker", description="Runs an agent on this sandbox's task.")
     parser.add_argument("runtime", choices=["claude", "openhands", "command"], nargs="?")

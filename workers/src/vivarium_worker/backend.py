@@ -87,19 +87,20 @@ class Backend:
         path = f"{self._task}/review/{quote(review_id, safe='')}?wait={wait}"
         return _object(self.insist("GET", path, stop=stop, extra_wait=wait))
 
-    def heartbeat(self, status: str, metrics: dict[str, Any]) -> list[str]:
-        """Sends one heartbeat without retries. Returns the commands of the server."""
+    def heartbeat(self, status: str, metrics: dict[str, Any], wait: int = 0, **options: Any) -> dict[str, Any]:
+        """Sends one heartbeat without retries. Returns `commands`, and the `reason` of an abort.
+
+        The server waits up to `wait` seconds for a command. The call ends when the option `stop` is set.
+        """
         body = {
             "sandbox_id": self._settings.sandbox_id,
             "task_id": self._settings.task_id,
             "status": status,
             "metrics": metrics,
         }
-        answer = self._checked(self._connection().call("POST", "/api/v1/sandbox/heartbeat", body))
-        if answer.status == 429:
-            return []
-        commands = answer.body.get("commands", []) if isinstance(answer.body, dict) else []
-        return [str(command) for command in commands]
+        path = f"/api/v1/sandbox/heartbeat?wait={wait}"
+        answer = self._checked(self._connection().call("POST", path, body, extra_wait=wait, **options))
+        return {} if answer.status == 429 else _object(answer.body)
 
     def messages(self, wait: int, received: list[str], stop: threading.Event) -> list[dict[str, Any]]:
         """Returns messages in order. `received` acknowledges messages of the last page.

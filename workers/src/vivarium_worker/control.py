@@ -22,6 +22,7 @@ class Control:
         self._changed = threading.Condition()
         self._paused: set[str] = set()
         self._aborted: str | None = None
+        self._code = "aborted"
         self._listener: Callable[[], None] = lambda: None
         # Set when the run is aborted or over. Other waits include it.
         self.ending = threading.Event()
@@ -52,21 +53,23 @@ class Control:
             listener = self._listener
         listener()
 
-    def abort(self, why: str) -> None:
+    def abort(self, why: str, code: str = "crashed") -> None:
+        """Aborts the run. The first reason counts; `code` is its machine-readable form."""
         with self._changed:
             if self._aborted is not None:
                 return
             self._aborted = why
+            self._code = code
             self.ending.set()
             self._changed.notify_all()
             listener = self._listener
         self._on_abort()
         listener()
 
-    def dismiss(self, why: str) -> None:
+    def dismiss(self, why: str, code: str = "aborted") -> None:
         """Aborts the run if it is active, and shortens the shutdown of the worker."""
         self.dismissed.set()
-        self.abort(why)
+        self.abort(why, code)
 
     def end(self) -> None:
         """Marks the run as over and wakes all threads at checkpoints."""
@@ -88,6 +91,11 @@ class Control:
     def aborted(self) -> str | None:
         with self._changed:
             return self._aborted
+
+    @property
+    def abort_code(self) -> str:
+        with self._changed:
+            return self._code
 
     def holds(self) -> bool:
         """Reports whether a checkpoint would block now."""

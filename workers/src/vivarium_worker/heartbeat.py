@@ -19,10 +19,22 @@ from .spool import SpoolClosed
 log = logging.getLogger(__name__)
 
 
-class Heartbeat:
-    """Thread that sends heartbeats and executes the commands in the replies. Thread-safe."""
+# Shortest interval of heartbeats during a pause, because the response to a heartbeat ends it.
+PAUSED_SECONDS = 1.0
+# Longest time that the server waits for a command before it responds.
+MOST_WAIT_SECONDS = 60
 
-    def __init__(self, backend: Backend, control: Control, seconds: float, on_command: Callable[[str], None]) -> None:
+
+class Heartbeat:
+    """Thread that sends heartbeats and executes the commands in the replies. Thread-safe.
+
+    The server responds to a heartbeat when it has a command, at the latest after the interval. Therefore a command
+    takes effect at once.
+    """
+
+    def __init__(
+        self, backend: Backend, control: Control, seconds: float, on_command: Callable[[str, str, str], None]
+    ) -> None:
         self._backend = backend
         self._control = control
         self._seconds = seconds
@@ -41,13 +53,20 @@ class Heartbeat:
         meter = CpuMeter()
         try:
             while not self._stop.is_set():
+                began, was_paused = monotonic(), self._is_paused()
                 self._beat(meter)
-                self._stop.wait(self._seconds)
+                # After a change, the next response must not wait for the interval.
+                if self._is_paused() == was_paused:
+                    interval = min(self._seconds, PAUSED_SECONDS) if was_paused else self._seconds
+                    self._stop.wait(max(0.0, interval - (monotonic() - began)))
         except SpoolClosed:
             # The spool rejected the record of a command, because the run is ending.
             pass
         finally:
             self._backend.close()
+
+    def _is_paused(self) -> bool:
+        return self._control.is_paused_by("server")
 
     def _beat(self, meter: CpuMeter) -> None:
         metrics = {
@@ -56,17 +75,19 @@ class Heartbeat:
             "uptime_seconds": round(monotonic() - self._began, 1),
         }
         try:
-            for command in self._backend.heartbeat("paused" if self._control.paused else "active", metrics):
-                self._obey(command)
+            status, wait = "paused" if self._is_paused() else "active", int(min(self._seconds, MOST_WAIT_SECONDS))
+            answer = self._backend.heartbeat(status, metrics, wait, stop=self._stop)
+            for command in answer.get("commands") or []:
+                self._obey(str(command), str(answer.get("reason") or ""), str(answer.get("reason_code") or ""))
         except Unreachable as e:
             log.warning("a heartbeat did not arrive: %s", e)
         except Refused as e:
             log.error("a heartbeat was refused: %s", e)
 
-    def _obey(self, command: str) -> None:
+    def _obey(self, command: str, why: str, code: str) -> None:
         """Executes a command. A failure must not stop the heartbeats."""
         try:
-            self._on_command(command)
+            self._on_command(command, why, code)
         except SpoolClosed:
             raise
         except Exception:

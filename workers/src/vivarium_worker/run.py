@@ -49,10 +49,23 @@ class Outcome:
     exit_code: int | None = None
     # True if the agent reported this outcome. Otherwise a result that it submitted itself takes precedence.
     told: bool = True
+    # Machine-readable reason of a failure.
+    code: str = "failed"
 
     @staticmethod
-    def failed(reason: str) -> Outcome:
-        return Outcome(completed=False, summary="", reason=reason)
+    def failed(reason: str, code: str = "failed") -> Outcome:
+        return Outcome(completed=False, summary="", reason=reason, code=code)
+
+
+def over_budget(cost: float, budget: float) -> str:
+    """Reason of a run that has spent its budget."""
+    return f"budget: spent {_dollars(cost)} of {_dollars(budget)}"
+
+
+def _dollars(amount: float) -> str:
+    """Formats an amount with at least two decimals."""
+    exact = f"{amount:.6f}".rstrip("0")
+    return f"${exact}" if len(exact.rpartition(".")[2]) > 1 else f"${amount:.2f}"
 
 
 class Runtime(Protocol):
@@ -111,10 +124,10 @@ class Run:
             known["lines_added"] += added
             known["lines_removed"] += removed
 
-    def review(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Requests a decision by a person. A blocking review waits for it and pauses the run meanwhile."""
+    def review(self, request: dict[str, Any], hold: bool = False) -> dict[str, Any]:
+        """Requests a decision by a person. A blocking review waits for it; with `hold`, the run is paused meanwhile."""
         try:
-            return self._reviewed(reports.review(request))
+            return self._reviewed(reports.review(request), hold)
         except Stopped:
             raise Aborted(self.control.aborted) from None
 
@@ -132,8 +145,11 @@ class Run:
             parts.append("Context:\n" + "\n".join(lines))
         return "\n\n".join(part for part in parts if part)
 
-    def command(self, name: str) -> None:
-        """Executes a command of the server. After the end of the run only a shutdown has an effect."""
+    def command(self, name: str, why: str = "", code: str = "") -> None:
+        """Executes a command of the server. After the end of the run only a shutdown has an effect.
+
+        `why` and `code` are the reason of an abort.
+        """
         if self._is_over and name != "abort":
             return
         if name == "pause":
@@ -145,7 +161,7 @@ class Run:
                 self.emit(events.RESUMED, {"by": "server"}, "worker", urgent=True)
                 self.control.resume("server")
         elif name == "abort":
-            self.control.dismiss("aborted by the server")
+            self.control.dismiss(why or "aborted by the server", code or "aborted")
         else:
             log.warning("the server sent a command that this worker does not know: %s", name)
 
@@ -188,6 +204,7 @@ class Run:
         reason = "" if outcome.completed else events.shortened(outcome.reason, reports.MAX_REASON_BYTES)
         if not outcome.completed:
             data["reason"] = reason
+            data["reason_code"] = outcome.code
         word = "completed" if outcome.completed else "failed"
         said = outcome.summary or reason
         results = reports.results(word, said, files, reason)
@@ -196,7 +213,7 @@ class Run:
         end = events.COMPLETED if outcome.completed else events.FAILED
         self._spool.append(events.record(end, data, "agent"), urgent=True)
 
-    def _reviewed(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _reviewed(self, request: dict[str, Any], hold: bool) -> dict[str, Any]:
         ending = self.control.ending
         asked = self._backend.request_review(request, ending)
         review_id = str(asked.get("review_id", ""))
@@ -206,12 +223,22 @@ class Run:
         self._emit_as(events.REVIEW_REQUESTED, {**request, "review_id": review_id}, f"{review_id}.requested")
         if not request.get("blocking", True):
             return asked
-        # Reads the status again, because the reply with the id does not contain the decision.
-        answer: dict[str, Any] = {}
-        while answer.get("status", "pending") == "pending":
-            answer = self._backend.review(review_id, REVIEW_WAIT_SECONDS, ending)
+        answer = self._answer(review_id, hold)
         self.emit(events.REVIEW_ANSWERED, {**answer, "review_id": review_id})
         return answer
+
+    def _answer(self, review_id: str, hold: bool) -> dict[str, Any]:
+        if hold:
+            self.control.pause(review_id)
+        try:
+            # Reads the status again, because the reply with the id does not contain the decision.
+            answer: dict[str, Any] = {}
+            while answer.get("status", "pending") == "pending":
+                answer = self._backend.review(review_id, REVIEW_WAIT_SECONDS, self.control.ending)
+            return answer
+        finally:
+            if hold:
+                self.control.resume(review_id)
 
     def _tell(self, to: str, body: dict[str, Any], urgent: bool = False, default: bool = False) -> None:
         self._append(reports.record(self.settings.task_id, to, body, default), urgent)

@@ -8,9 +8,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from time import monotonic
+from typing import Any
 
 from . import events
 from .backend import Backend, Refused, Stopped
+from .connection import Unreachable
 from .constraints import BadConstraint
 from .control import Aborted, Control
 from .delivery import SpoolDelivery
@@ -120,7 +122,17 @@ class Worker:
 
     def _on_term(self, *_: object) -> None:
         # In a thread, because the signal may interrupt a holder of the required lock.
-        threading.Thread(target=self._control.dismiss, args=["the worker was told to end"], daemon=True).start()
+        threading.Thread(target=self._dismiss, daemon=True).start()
+
+    def _dismiss(self) -> None:
+        """Ends the run for the reason of the server, if the server has one."""
+        answer: dict[str, Any] = {}
+        with contextlib.suppress(Refused, Unreachable):
+            answer = self._backend.heartbeat("active", {})
+        self._backend.close()
+        if "abort" in (answer.get("commands") or []):
+            self._control.dismiss(str(answer.get("reason")), str(answer.get("reason_code")))
+        self._control.dismiss("the worker was told to end", "signal")
 
 
 @contextlib.contextmanager
@@ -131,7 +143,9 @@ def _time_limit(run: Run) -> Iterator[None]:
         yield
         return
     seconds = min(minutes * 60, threading.TIMEOUT_MAX)
-    timer = threading.Timer(seconds, run.control.abort, [f"the time limit of {minutes:g} minutes has passed"])
+    timer = threading.Timer(
+        seconds, run.control.abort, [f"the time limit of {minutes:g} minutes has passed", "time_limit"]
+    )
     timer.name, timer.daemon = "time-limit", True
     timer.start()
     try:
@@ -157,11 +171,13 @@ def _outcome(run: Run, runtime: Runtime) -> Outcome:
     try:
         with _time_limit(run):
             return runtime.work(run)
-    except (Aborted, BadConstraint) as e:
+    except Aborted as e:
+        return Outcome.failed(str(e), run.control.abort_code)
+    except BadConstraint as e:
         return Outcome.failed(str(e))
     except SpoolClosed:
         raise
     except Exception as e:
         # Any exception of an SDK ends the run and must be in the log of the run.
         log.exception("the %s runtime failed", runtime.name)
-        return Outcome.failed(f"{type(e).__name__}: {e}")
+        return Outcome.failed(f"{type(e).__name__}: {e}", "crashed")

@@ -17,7 +17,7 @@ export function IssueDialog({ onClose }: { onClose: () => void }) {
   // Only here: with the dialogue it is gone.
   const [issued, setIssued] = useState<Issued>()
   return (
-    <Dialog title={issued ? 'The key, shown once' : 'Issue a key'} onClose={onClose}>
+    <Dialog title={issued ? 'The API key, shown once' : 'Issue an API key'} onClose={onClose}>
       {issued ? <Shown issued={issued} onClose={onClose} /> : <Ask onIssued={setIssued} />}
     </Dialog>
   )
@@ -25,9 +25,16 @@ export function IssueDialog({ onClose }: { onClose: () => void }) {
 
 function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
   const [user, setUser] = useState('')
+  const [label, setLabel] = useState('')
+  const [days, setDays] = useState('')
   const queries = useQueryClient()
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => body(api.POST('/admin/keys', { body: { user_id: user.trim() } })),
+    mutationFn: () =>
+      body(
+        api.POST('/admin/keys', {
+          body: { user_id: user.trim(), label: label.trim() || undefined, expires_at: inDays(Number(days)) },
+        }),
+      ),
     onSuccess: onIssued,
     onSettled: () => queries.invalidateQueries({ queryKey: ['admin', 'keys'] }),
   })
@@ -50,6 +57,28 @@ function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
           />
         )}
       </Field>
+      <Field label="Label (optional)" hint="The purpose of the key, such as a machine or a program.">
+        {(control) => (
+          <input
+            {...control}
+            value={label}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(event) => setLabel(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Expires">
+        {(control) => (
+          <select {...control} value={days} onChange={(event) => setDays(event.target.value)}>
+            <option value="">never</option>
+            <option value="7">in 7 days</option>
+            <option value="30">in 30 days</option>
+            <option value="90">in 90 days</option>
+            <option value="365">in a year</option>
+          </select>
+        )}
+      </Field>
       {error && (
         <p role="alert" className={form.problem}>
           {sentence(error)}
@@ -62,6 +91,10 @@ function Ask({ onIssued }: { onIssued: (issued: Issued) => void }) {
       </div>
     </form>
   )
+}
+
+function inDays(days: number): string | undefined {
+  return days === 0 ? undefined : new Date(Date.now() + days * 86_400_000).toISOString()
 }
 
 function Shown({ issued, onClose }: { issued: Issued; onClose: () => void }) {

@@ -7,7 +7,8 @@ import type { components } from '~/api/schema'
 import { Button } from '~/ui/Button'
 import { Confirm } from '~/ui/Confirm'
 import form from '~/ui/form.module.css'
-import { plain } from '~/ui/format'
+import { moment, plain } from '~/ui/format'
+import { useNow } from '~/ui/now'
 import { Section } from '~/ui/Section'
 import { Failure, Skeleton } from '~/ui/States'
 import { When } from '~/ui/When'
@@ -30,11 +31,11 @@ export function KeysPart() {
   const close = () => setOpen(undefined)
   const issue = (
     <Button look="primary" icon={KeyRound} onClick={() => setOpen('new')}>
-      Issue a key
+      Issue an API key
     </Button>
   )
   return (
-    <Section title="Keys" about={ABOUT} actions={issue}>
+    <Section title="API keys" about={ABOUT} actions={issue}>
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton rows={4} label="Loading the keys" />}
       {data?.length === 0 && <p className={css.quiet}>No user has a key yet.</p>}
@@ -68,17 +69,43 @@ export function KeysPart() {
 function KeyLine({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
   return (
     <li className={css.line}>
-      <strong className={css.who}>{plain(key.user_id)}</strong>
-      <code className={css.quiet}>{key.key_id}</code>
-      <span className={css.quiet}>
-        <When at={key.created_at} />
+      <span className={css.holder}>
+        <strong className={css.who}>{plain(key.user_id)}</strong>
+        {key.label && <span className={css.times}>{plain(key.label)}</span>}
       </span>
       <span className={css.actions}>
         <Button look="quiet" compact icon={Trash2} title="Revoke" onClick={onRevoke}>
           {`Revoke the key ${key.key_id} of ${key.user_id}`}
         </Button>
       </span>
+      <span className={css.what}>
+        <code>{key.key_id}</code>
+        <span>
+          issued <When at={key.created_at} />
+        </span>
+        <span>
+          {key.last_used_at ? (
+            <>
+              last used <When at={key.last_used_at} />
+            </>
+          ) : (
+            'never used'
+          )}
+        </span>
+        <Expiry at={key.expires_at} />
+      </span>
     </li>
+  )
+}
+
+function Expiry({ at }: { at: string | undefined }) {
+  const now = useNow()
+  if (at === undefined) return <span>does not expire</span>
+  const isOver = Date.parse(at) <= now
+  return (
+    <span className={isOver ? css.over : undefined}>
+      {isOver ? 'expired' : 'expires'} <time dateTime={at}>{moment(at)}</time>
+    </span>
   )
 }
 

@@ -68,7 +68,7 @@ interface LineProps {
 }
 
 function Line({ sandbox, why, now, onDeed }: LineProps) {
-  const left = Date.parse(sandbox.lease_expires_at) - now
+  const left = Date.parse(sandbox.expires_at) - now
   return (
     <li className={css.line}>
       <Link to="/console/sandboxes/$sandboxId" params={{ sandboxId: sandbox.sandbox_id }} className={css.who}>

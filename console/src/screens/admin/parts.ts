@@ -2,7 +2,7 @@ import { KINDS, type Kind } from '~/store/audit'
 
 /** The parts of the administration; `?part=` names one. */
 export const PARTS = [
-  { id: 'keys', label: 'Keys' },
+  { id: 'keys', label: 'API keys' },
   { id: 'audit', label: 'Audit' },
   { id: 'sandboxes', label: 'Sandboxes' },
 ] as const

@@ -1,12 +1,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Columns2, Rows3 } from 'lucide-react'
+import { Columns2, Eye, EyeOff, Rows3 } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import type { Change } from '~/store/file-changes'
+import { type Flood, isFloodHidden } from '~/store/floods'
 import { Viewed } from '~/store/viewed'
 import { Button } from '~/ui/Button'
 import { count } from '~/ui/format'
+import { Splitter } from '~/ui/Splitter'
 import { Empty, Failure, Skeleton } from '~/ui/States'
 import { useNotifier } from '~/ui/use-notifier'
+import { useIgnored } from '../files/use-ignored'
 import { useWorkspace } from '../files/use-workspace'
 import type { PanelProps } from '../sandbox/tabs'
 import { ChangeList } from './ChangeList'
@@ -29,7 +32,14 @@ export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
   const goTo = useGoTo()
   const isNarrow = useNarrow()
 
-  const list = useMemo(() => (changes.isLoaded ? changes.between(from, to) : []), [changes, changes.isLoaded, from, to])
+  const all = useMemo(() => (changes.isLoaded ? changes.between(from, to) : []), [changes, changes.isLoaded, from, to])
+  const hides = useIgnored(sandbox, watch)
+  // A file that a link names is shown.
+  const list = useMemo(
+    () => (hides ? all.filter((change) => change.path === path || !hides(change.path)) : all),
+    [all, hides, path],
+  )
+  const hidden = all.length - list.length
   const chosen = list.find((change) => change.path === path) ?? (isNarrow ? undefined : list[0])
   const [isCommenting, setCommenting] = useState(false)
   const hunk = useChangeKeys({
@@ -62,11 +72,26 @@ export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
             {isSplit ? 'Unified' : 'Side by side'}
           </Button>
         )}
+        {(hidden > 0 || hides === undefined) && (
+          <Button
+            look="quiet"
+            icon={hides ? Eye : EyeOff}
+            title="Files of version control and caches, and files that .gitignore names"
+            onClick={() => goTo({ ignored: hides ? true : undefined })}
+          >
+            {hides
+              ? `Show ${hidden === 1 ? '1 ignored file' : `${count(hidden)} ignored files`}`
+              : 'Hide ignored files'}
+          </Button>
+        )}
       </div>
-      <Floods counted={changes.floods(from, to)} isComplete={changes.isComplete} />
+      <Floods
+        counted={changes.floods(from, to).filter((flood) => hides === undefined || !isFloodHidden(flood, hides))}
+        isComplete={changes.isComplete}
+      />
       {list.length === 0 ? (
         <Empty title="No file changed">
-          <p>No file differs between these two moments.</p>
+          <p>{hidden > 0 ? 'Only ignored files differ' : 'No file differs'} between these two moments.</p>
         </Empty>
       ) : (
         <div className={css.columns}>
@@ -78,6 +103,7 @@ export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
             isOutdated={(change: Change) => changes.isOutdated(change.path, to)}
             onChoose={(change) => goTo({ path: change.path })}
           />
+          <Splitter name="changes" pane="before" label="Width of the list of files" />
           {chosen && (
             <DiffPane
               key={`${chosen.path} ${from} ${to}`}
@@ -99,13 +125,7 @@ export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
   )
 }
 
-function Floods({
-  counted,
-  isComplete,
-}: {
-  counted: readonly { count: number; directories: readonly string[] }[]
-  isComplete: boolean
-}) {
+function Floods({ counted, isComplete }: { counted: readonly Flood[]; isComplete: boolean }) {
   if (counted.length === 0 && isComplete) return null
   const sum = counted.reduce((total, flood) => total + flood.count, 0)
   const where = [...new Set(counted.flatMap((flood) => flood.directories))].slice(0, 5).join(', ')
@@ -121,6 +141,6 @@ function Floods({
 /** Changes what is chosen, and keeps the rest of the address. */
 export function useGoTo() {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
-  return (chosen: { path?: string; view?: 'split'; from?: number | 'visit'; to?: number }) =>
+  return (chosen: { path?: string; view?: 'split'; from?: number | 'visit'; to?: number; ignored?: true }) =>
     void navigate({ search: (before) => ({ ...before, tab: 'changes', ...chosen }), replace: !('path' in chosen) })
 }

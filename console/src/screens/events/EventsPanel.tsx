@@ -6,6 +6,7 @@ import { indexUntil } from '~/store/log-events'
 import { after, type Matches } from '~/store/matches'
 import { copy } from '~/ui/copy'
 import { count, whole } from '~/ui/format'
+import { Splitter } from '~/ui/Splitter'
 import { Empty } from '~/ui/States'
 import { useSaid } from '~/ui/said'
 import { Notice } from '../sandbox/Notice'
@@ -113,6 +114,7 @@ export function EventsPanel({ sandbox, watch }: PanelProps) {
             onFollow={follow}
           />
         )}
+        {event && <Splitter name="event" pane="after" label="Width of the event" />}
         {event && <EventBody event={event} onClose={() => select(undefined)} />}
       </div>
     </div>

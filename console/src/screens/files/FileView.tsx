@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Download, FileDiff, PencilLine, Save, Undo2 } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { bytesAt } from '~/api/files'
 import { ApiError, sentence } from '~/api/problem'
 import { nameOf } from '~/store/file-tree'
@@ -9,6 +9,7 @@ import type { Workspace } from '~/store/workspace'
 import { Button } from '~/ui/Button'
 import button from '~/ui/Button.module.css'
 import { bytes, moment, plain } from '~/ui/format'
+import { lazily } from '~/ui/lazily'
 import { Empty, Failure, Skeleton } from '~/ui/States'
 import { useNotifier } from '~/ui/use-notifier'
 import { ChangedBar } from './ChangedBar'
@@ -16,8 +17,8 @@ import css from './FileView.module.css'
 import { Picture } from './Picture'
 import { useFileKeys } from './use-file-keys'
 
-const CodeEditor = lazy(() => import('./CodeEditor').then((module) => ({ default: module.CodeEditor })))
-const Compare = lazy(() => import('./Compare').then((module) => ({ default: module.Compare })))
+const CodeEditor = lazily(() => import('./CodeEditor'), 'CodeEditor')
+const Compare = lazily(() => import('./Compare'), 'Compare')
 
 interface Props {
   readonly file: OpenFile

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react'
 import { ApiError, sentence } from '~/api/problem'
+import { isAsleep } from '~/api/sandbox-state'
 import { drafts } from '~/store/drafts'
 import { Button } from '~/ui/Button'
+import { Splitter } from '~/ui/Splitter'
 import { Empty, Failure, Skeleton } from '~/ui/States'
 import { useNotifier } from '~/ui/use-notifier'
 import type { PanelProps } from '../sandbox/tabs'
@@ -29,11 +31,10 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
   useNotifier(drafts.notifier)
   useFilesKeys({ search: () => setSearching(true), compare: () => path !== undefined && showChanges(path) })
 
-  const { state } = sandbox
-  const isPaused = state === 'paused'
+  const isPaused = isAsleep(sandbox)
   useEffect(() => {
-    if (state !== 'paused') void tree.expand('')
-  }, [tree, state])
+    if (!isPaused) void tree.expand('')
+  }, [tree, isPaused])
   useEffect(() => {
     if (path === undefined || isPaused) return
     setActive(path)
@@ -80,6 +81,7 @@ export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
         )}
         <UploadList uploads={uploads} />
       </section>
+      <Splitter name="files" pane="before" label="Width of the tree" />
       {path === undefined ? (
         <div className={css.none}>
           <Empty title="No file is open">

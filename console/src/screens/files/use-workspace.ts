@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { isAsleep } from '~/api/sandbox-state'
 import type { Sandbox } from '~/api/types'
 import { isReachable } from '~/live/state'
 import type { Watch } from '~/store/watch'
@@ -23,7 +24,7 @@ export function useWorkspace(sandbox: Sandbox, watch: Watch): Workspace {
 export function useWhyNot(sandbox: Sandbox, watch: Watch): string | undefined {
   const may = useMay(sandbox)
   if (ENDED.has(sandbox.state)) return 'The sandbox has ended'
-  if (sandbox.state === 'paused') return 'The sandbox is paused: resume it first'
+  if (isAsleep(sandbox)) return `The sandbox is ${sandbox.state}: resume it first`
   if (!isReachable(watch.state)) return 'The server cannot be reached now'
   if (!may('fs:rw')) return 'You have read access to the files'
   return undefined

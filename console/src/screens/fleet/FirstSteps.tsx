@@ -1,35 +1,44 @@
 import { Link } from '@tanstack/react-router'
 import { CopyButton } from '~/ui/CopyButton'
-import { Empty } from '~/ui/States'
-import css from './FleetScreen.module.css'
+import css from './FirstSteps.module.css'
 
-const BODY = `{"runtime": "command", "task": {"title": "Say hello"}, "command": ["echo", "hello"]}`
+const CURL = `curl ${location.origin}/api/v1/sandboxes \\
+  -H "Authorization: Bearer $VIV_API_KEY" \\
+  --json '{"runtime": "command",
+    "task": {"title": "Say hello"},
+    "command": ["echo", "hello"]}'`
 
-const COMMANDS = [
-  ['Show a complete run, without a key or a network', 'viv demo'],
-  ['Start an agent', 'viv run "Fix the failing test" --budget 2'],
-  ['Open a terminal in your own sandbox', 'viv shell my-thread'],
-  ['Use the API', `curl -H "Authorization: Bearer $VIV_API_KEY" --json '${BODY}' ${location.origin}/api/v1/sandboxes`],
+const STEPS = [
+  { title: 'Open a terminal', effect: 'Starts a sandbox for the thread.', command: 'viv shell my-thread' },
+  { title: 'Start an agent', effect: 'It works in its own sandbox.', command: 'viv run "Fix the failing test"' },
+  { title: 'Use the API', effect: 'The agent can be any program.', command: CURL },
 ] as const
 
 /** What to do on a server that has nothing yet. */
 export function FirstSteps() {
   return (
-    <Empty title="No sandbox yet">
-      <p>
-        <Link to="/console/spawn">Start one here</Link>, or from a terminal:
+    <section className={css.box} aria-labelledby="first-steps">
+      <h2 id="first-steps">No sandbox yet</h2>
+      <p className={css.intro}>
+        <Link to="/console/spawn">Start one here</Link>, or from your terminal:
       </p>
-      <ul className={css.steps}>
-        {COMMANDS.map(([what, command]) => (
-          <li key={command}>
-            {what}
-            <div className={css.step}>
-              <code>{command}</code>
+      <ol className={css.steps}>
+        {STEPS.map(({ title, effect, command }, index) => (
+          <li key={title} className={css.step}>
+            <span className={css.number} aria-hidden>
+              {index + 1}
+            </span>
+            <div className={css.what}>
+              <h3>{title}</h3>
+              <p>{effect}</p>
+            </div>
+            <div className={css.copy}>
               <CopyButton text={command} />
             </div>
+            <pre className={css.command}>{command}</pre>
           </li>
         ))}
-      </ul>
-    </Empty>
+      </ol>
+    </section>
   )
 }

@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { MessageCircleQuestion } from 'lucide-react'
-import { memo } from 'react'
+import { memo, useContext, useEffect } from 'react'
 import type { FleetRow } from '~/store/fleet'
-import { quietFor } from '~/store/fleet-view'
+import { isIdle, quietFor } from '~/store/fleet-view'
 import { ago, bytes, count, moment, money, plain, span } from '~/ui/format'
 import { useNow } from '~/ui/now'
 import { Sparkline } from '~/ui/Sparkline'
 import { StatusMark } from '~/ui/StatusMark'
+import { FleetContext } from '../frame/fleet-context'
 import css from './FleetScreen.module.css'
 
 const MIB = 1024 * 1024
@@ -45,7 +46,7 @@ export const FleetLine = memo(function FleetLine({ row, index, top, isSelected, 
         </label>
       </Cell>
       <Cell name="status">
-        <StatusMark status={row.status} title={sandbox.reason} />
+        <StatusMark status={isIdle(row) ? 'idle' : row.status} title={sandbox.reason} />
         {row.pendingReviews > 0 && (
           <span className={css.asks}>
             <MessageCircleQuestion size={14} aria-hidden /> asks
@@ -100,7 +101,14 @@ function Cell({ name, children }: { name: string; children: React.ReactNode }) {
 }
 
 function Doing({ row }: { row: FleetRow }) {
-  const words = row.status === 'running' ? row.action : (row.sandbox.reason ?? row.action)
+  const watch = useContext(FleetContext)
+  const { sandbox } = row
+  const isUnknown = row.status === 'running' && row.action === ''
+  useEffect(() => {
+    if (isUnknown) watch?.recall(sandbox)
+  }, [isUnknown, watch, sandbox])
+  const reason = row.pendingReviews > 0 ? 'waits for an answer' : row.sandbox.reason
+  const words = row.status === 'running' ? row.action : (reason ?? row.action)
   return <span className={css.doing}>{plain(words)}</span>
 }
 

@@ -7,6 +7,7 @@ import css from './FleetScreen.module.css'
 const STATUSES: readonly { value: Status; word: string }[] = [
   { value: 'running', word: 'Running' },
   { value: 'paused', word: 'Paused' },
+  { value: 'hibernated', word: 'Hibernated' },
   { value: 'failed', word: 'Failed' },
   { value: 'completed', word: 'Completed' },
   { value: 'terminated', word: 'Ended' },

@@ -1,11 +1,12 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { KeySheet } from '~/keys/KeySheet'
 import { movePane } from '~/keys/panes'
 import { useKeyboard, useShortcuts } from '~/keys/shortcuts'
 import { FleetWatch } from '~/store/fleet-watch'
 import { nextTheme } from '~/theme/theme'
 import { Boundary } from '~/ui/Boundary'
+import { Skeleton } from '~/ui/States'
 import css from './Frame.module.css'
 import { FleetContext } from './fleet-context'
 import { Palette } from './Palette'
@@ -60,7 +61,9 @@ export function Frame() {
         <TopBar onPalette={() => showPalette(true)} />
         <main id="main" ref={main} className={css.main} tabIndex={-1}>
           <Boundary of={path}>
-            <Outlet />
+            <Suspense fallback={<Skeleton rows={8} label="Loading the page" />}>
+              <Outlet />
+            </Suspense>
           </Boundary>
         </main>
       </div>

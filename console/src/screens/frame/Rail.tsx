@@ -42,7 +42,7 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
       </Link>
       <button type="button" className={css.place} onClick={onKeys}>
         <Keyboard size={20} aria-hidden />
-        Keys
+        Shortcuts
       </button>
     </nav>
   )

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Check } from 'lucide-react'
 import type { Item } from '~/store/inbox'
 import { Button } from '~/ui/Button'
+import { Clamp } from '~/ui/Clamp'
 import { moment, money, plain } from '~/ui/format'
 import { ReviewCard } from '../review/ReviewCard'
 import { Around } from './Around'
@@ -53,7 +54,9 @@ function Matter({ item, isRejecting, onSeen }: Omit<Props, 'onBack'>) {
     case 'failure':
       return (
         <div className={css.matter} data-tone="bad">
-          <p className={css.reason}>{plain(item.reason)}</p>
+          <Clamp lines={8} of="failure" isCode>
+            {plain(item.reason.trim())}
+          </Clamp>
           <p className={css.from}>
             {item.run.runtime} · {money(item.run.cost_usd)}
             {item.run.budget_usd !== undefined && ` of ${money(item.run.budget_usd)}`} · {item.run.tool_calls} tool

@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from 'react'
 import { sentence } from '~/api/problem'
 import { useShortcuts } from '~/keys/shortcuts'
 import { type Item, neighbour } from '~/store/inbox'
+import { Splitter } from '~/ui/Splitter'
 import { Empty, Failure, Skeleton } from '~/ui/States'
 import { useFleet } from '../frame/fleet-context'
 import { useAnswer } from '../review/use-answer'
@@ -44,6 +45,7 @@ export function InboxScreen() {
       {items !== undefined && items.length > 0 && (
         <div className={css.panes}>
           <InboxList items={items} chosen={item?.key} onChoose={choose} />
+          <Splitter name="inbox" pane="before" label="Width of the list" least={280} />
           {item ? (
             <InboxDetail
               key={item.key}

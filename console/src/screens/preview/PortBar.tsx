@@ -4,11 +4,9 @@ import { useState } from 'react'
 import { api, body } from '~/api/client'
 import { sentence } from '~/api/problem'
 import type { LogEvent, Sandbox } from '~/api/types'
-import { isPort, listeningPorts, spokenPorts } from '~/store/ports'
+import { isPort, LIST_PORTS, listeningPorts, spokenPorts } from '~/store/ports'
 import { Button } from '~/ui/Button'
 import css from './PreviewPanel.module.css'
-
-const TABLES = ['cat', '/proc/net/tcp', '/proc/net/tcp6']
 
 interface Props {
   readonly sandbox: Sandbox
@@ -70,7 +68,7 @@ function useFindPorts(sandboxId: string) {
   return useMutation({
     mutationFn: async () => {
       const params = { path: { sandbox_id: sandboxId } }
-      const request = { command: TABLES, timeout: 10, detach: false, stream_stdin: false }
+      const request = { command: LIST_PORTS, timeout: 10, detach: false, stream_stdin: false }
       const answer = await body(api.POST('/sandboxes/{sandbox_id}/exec', { params, body: request }))
       return typeof answer === 'object' && 'stdout' in answer ? listeningPorts(answer.stdout) : []
     },

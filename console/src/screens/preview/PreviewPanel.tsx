@@ -1,6 +1,7 @@
 import { useNavigate, useRouteContext, useSearch } from '@tanstack/react-router'
 import { ExternalLink, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
+import { isAsleep } from '~/api/sandbox-state'
 import type { Sandbox } from '~/api/types'
 import { isPort } from '~/store/ports'
 import { entrance, type PreviewPlace, placeOf } from '~/store/preview'
@@ -34,8 +35,8 @@ export function PreviewPanel({ sandbox, watch, actions }: PanelProps) {
         isAwake={isAwake}
         onChoose={choose}
       />
-      {sandbox.state === 'paused' ? (
-        <Empty title="The sandbox is paused">
+      {isAsleep(sandbox) ? (
+        <Empty title={`The sandbox is ${sandbox.state}`}>
           <p>Resume it to open the preview.</p>
           <Button disabled={actions.resume.isPending} onClick={() => actions.resume.mutate()}>
             Resume

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, body } from '~/api/client'
+import { api, body, threadOf } from '~/api/client'
 import { ApiError } from '~/api/problem'
 import type { components } from '~/api/schema'
 import type { Sandbox } from '~/api/types'
@@ -30,15 +30,15 @@ export function usePass(sandbox: Sandbox, isWanted: boolean) {
   })
 }
 
-function first({ sandbox_id, thread_id }: Sandbox): Promise<Token> {
-  const wish = { sandbox_id, scopes: ['process' as const], ttl: LIFETIME_S }
-  return body(api.POST('/threads/{thread_id}/sandbox', { params: { path: { thread_id } }, body: wish }))
+function first(sandbox: Sandbox): Promise<Token> {
+  const wish = { sandbox_id: sandbox.sandbox_id, scopes: ['process' as const], ttl: LIFETIME_S }
+  return body(api.POST('/threads/{thread_id}/sandbox', { params: threadOf(sandbox), body: wish }))
 }
 
 /** Unlike the first question, this one makes no sandbox where there is none any more. */
-function next({ sandbox_id, thread_id }: Sandbox, { token }: Token): Promise<Token> {
-  const wish = { sandbox_id, current_token: token, ttl: LIFETIME_S }
-  return body(api.POST('/threads/{thread_id}/sandbox/refresh', { params: { path: { thread_id } }, body: wish }))
+function next(sandbox: Sandbox, { token }: Token): Promise<Token> {
+  const wish = { sandbox_id: sandbox.sandbox_id, current_token: token, ttl: LIFETIME_S }
+  return body(api.POST('/threads/{thread_id}/sandbox/refresh', { params: threadOf(sandbox), body: wish }))
 }
 
 const gone = () =>

@@ -5,6 +5,7 @@ import type { Review } from '~/api/types'
 import { Button } from '~/ui/Button'
 import { ago, plain, span } from '~/ui/format'
 import { useNow } from '~/ui/now'
+import { Prose } from '~/ui/Prose'
 import css from './ReviewCard.module.css'
 import { useAnswer } from './use-answer'
 
@@ -27,7 +28,7 @@ export function ReviewCard({ review, mayAnswer = true, isRejecting = false, chil
         {review.status === 'pending' && <Deadline at={review.deadline} />}
       </h2>
       {children}
-      <p className={css.description}>{plain(review.description)}</p>
+      <Prose>{review.description}</Prose>
       {review.status !== 'pending' ? (
         <Answered review={review} />
       ) : mayAnswer ? (
@@ -64,17 +65,19 @@ function Answer({ review, isRejecting }: { review: Review; isRejecting: boolean 
           aria-label={isRejecting ? 'Reason' : 'Comment'}
           onChange={(event) => setComment(event.target.value)}
         />
-        {review.options.map((option) => (
-          <Button key={option} disabled={isPending} onClick={() => answer(option)}>
-            {plain(option)}
+        {review.choices.map((choice) => (
+          <Button key={choice.id} disabled={isPending} onClick={() => answer(choice.id)}>
+            {plain(choice.label)}
           </Button>
         ))}
         <Button look="danger" disabled={isPending} onClick={() => answer('reject')}>
           Reject
         </Button>
-        <Button look="primary" disabled={isPending} onClick={() => answer('approve')}>
-          Approve
-        </Button>
+        {review.choices.length === 0 && (
+          <Button look="primary" disabled={isPending} onClick={() => answer('approve')}>
+            Approve
+          </Button>
+        )}
       </form>
       {error && (
         <p role="alert" className={css.problem}>
@@ -95,7 +98,10 @@ const OUTCOMES: Partial<Record<Review['status'], string>> = {
 
 function Answered({ review }: { review: Review }) {
   const now = useNow()
-  const chosen = review.status === 'answered' && review.decision !== undefined ? `: ${plain(review.decision)}` : ''
+  const chosen =
+    review.status === 'answered' && review.decision !== undefined
+      ? `: ${plain(review.decision_label ?? review.decision)}`
+      : ''
   return (
     <p className={css.answered} role="status">
       <Lock size={15} aria-hidden />

@@ -93,7 +93,7 @@ export function Composer({ sandbox, state, actions }: Props) {
 function Over({ sandboxId }: { sandboxId: string }) {
   return (
     <p className={css.over}>
-      The run has ended: nobody would hear a message.{' '}
+      The run has ended: no agent reads messages.{' '}
       <Link to="/console/spawn" search={{ from: sandboxId }}>
         Continue in a new sandbox
       </Link>

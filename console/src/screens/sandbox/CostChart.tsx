@@ -22,14 +22,17 @@ export function CostChart({ counters, budget, at, isPriced, onOpen }: Props) {
   const lines: readonly CostLine[] = isPriced ? costLines(counters) : tokenLines(counters)
   const sum = isPriced ? money(counters.spent.costUsd) : `${count(counters.spent.inputTokens)} tokens`
   return (
-    <button
-      type="button"
-      className={css.chart}
-      onClick={onOpen}
-      aria-label={`${isPriced ? 'Cost' : 'Tokens'} over time: ${sum} until ${clock(last.at)}. Open the chart`}
-      title="Open the chart"
-    >
-      <StepChart lines={lines} limit={isPriced ? budget : undefined} at={at} />
+    <button type="button" className={css.chart} onClick={onOpen} title="Open the chart">
+      <span className="visually-hidden">
+        {`${isPriced ? 'Cost' : 'Tokens'} over time: ${sum} until ${clock(last.at)}. Open the chart`}
+      </span>
+      <StepChart
+        lines={lines}
+        limit={isPriced ? budget : undefined}
+        at={at}
+        show={isPriced ? money : count}
+        parts={1}
+      />
     </button>
   )
 }

@@ -4,7 +4,7 @@ import { thinned, type UsagePoint } from '~/store/cost-series'
 import type { EventStore } from '~/store/event-store'
 import { Button } from '~/ui/Button'
 import { Dialog } from '~/ui/Dialog'
-import { clock, count, moment, money, plain, whole } from '~/ui/format'
+import { clock, count, money, plain, whole } from '~/ui/format'
 import { StepChart } from '~/ui/StepChart'
 import css from './CostDialog.module.css'
 import { type CostLine, costLines, earlier, tokenLines } from './cost-lines'
@@ -84,11 +84,7 @@ interface ChartProps {
 }
 
 function Chart({ title, lines, limit, show }: ChartProps) {
-  const steps = lines[0]?.steps ?? []
-  const first = steps[0]
-  const last = steps.at(-1)
-  if (first === undefined || last === undefined) return null
-  const most = Math.max(limit ?? 0, ...lines.flatMap((line) => line.steps.map((step) => step.value)))
+  if (lines[0]?.steps[0] === undefined) return null
   return (
     <figure className={css.figure}>
       <figcaption className={css.caption}>
@@ -102,13 +98,8 @@ function Chart({ title, lines, limit, show }: ChartProps) {
           ))}
       </figcaption>
       <div className={css.plot}>
-        <span className={css.most}>{show(most)}</span>
-        <StepChart lines={lines} limit={limit} />
+        <StepChart lines={lines} limit={limit} show={show} parts={4} />
       </div>
-      <p className={css.axis}>
-        <span>{moment(first.at)}</span>
-        <span>{moment(last.at)}</span>
-      </p>
     </figure>
   )
 }

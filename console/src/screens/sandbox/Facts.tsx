@@ -1,14 +1,15 @@
 import { ChevronRight } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { EventStore } from '~/store/event-store'
 import type { Replay } from '~/store/replay'
 import { count, moment, money, plain, span } from '~/ui/format'
+import { lazily } from '~/ui/lazily'
 import { useNow } from '~/ui/now'
 import { CostChart } from './CostChart'
 import css from './Facts.module.css'
 
-const CostDialog = lazy(() => import('./CostDialog').then((part) => ({ default: part.CostDialog })))
+const CostDialog = lazily(() => import('./CostDialog'), 'CostDialog')
 
 const MOST_TOOLS = 8
 
@@ -134,9 +135,16 @@ function Tools({ tools, loaded }: { tools: ReadonlyMap<string, number>; loaded: 
   )
 }
 
+/** Returns a text for the end of a sandbox at its deadline. */
+function deadline(sandbox: Sandbox): string {
+  if (sandbox.state === 'hibernated') return 'Files deleted'
+  return sandbox.on_idle === 'hibernate' || sandbox.state === 'paused' ? 'Hibernates' : 'Ends'
+}
+
 function Ending({ sandbox }: { sandbox: Sandbox }) {
   const left = Date.parse(sandbox.expires_at) - useNow()
   if (sandbox.end) return <Fact name="Ended">{moment(sandbox.end.at)}</Fact>
-  const condition = sandbox.expires_by === 'idle' ? ', if unused' : ''
-  return <Fact name="Ends">{left > 0 ? `in ${span(left)}${condition}` : 'soon'}</Fact>
+  const condition =
+    sandbox.expires_by !== 'idle' ? '' : sandbox.status === 'paused' ? ', unless resumed' : ', if unused'
+  return <Fact name={deadline(sandbox)}>{left > 0 ? `in ${span(left)}${condition}` : 'soon'}</Fact>
 }

@@ -1,6 +1,6 @@
-import type { Sandbox } from '~/api/types'
+import type { LogEvent, Sandbox } from '~/api/types'
 import type { EventStore } from '~/store/event-store'
-import { toolSummary } from '~/store/fleet'
+import { toolSummary, WAITING_FOR_MODEL } from '~/store/fleet'
 import type { Row } from '~/store/rows'
 import { ago, plain, span } from '~/ui/format'
 import { useNow } from '~/ui/now'
@@ -11,7 +11,7 @@ export function Heartbeat({ sandbox, events }: { sandbox: Sandbox; events: Event
   const now = useNow()
   const last = events.events.at(-1)
   if (last === undefined || sandbox.state !== 'running') return null
-  const doing = sandbox.status === 'running' ? current(events.timeline.rows.at(-1), now) : undefined
+  const doing = sandbox.status === 'running' ? current(last, events.timeline.rows.at(-1), now) : undefined
   return (
     <span className={css.heartbeat}>
       {doing && <span className={css.now}>{doing}</span>}
@@ -21,7 +21,10 @@ export function Heartbeat({ sandbox, events }: { sandbox: Sandbox; events: Event
   )
 }
 
-function current(row: Row | undefined, now: number): string | undefined {
+function current(last: LogEvent, row: Row | undefined, now: number): string | undefined {
+  if (last.event_type === 'agent.model_call_started') {
+    return `${WAITING_FOR_MODEL} · ${span(now - Date.parse(last.created_at))}`
+  }
   if (row?.kind === 'tool' && row.result === undefined) {
     return plain(`${row.name} ${toolSummary(row.input)} · ${span(now - Date.parse(row.at))}`)
   }

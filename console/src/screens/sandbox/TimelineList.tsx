@@ -36,10 +36,12 @@ interface Props {
   readonly marked: number | undefined
   readonly found: Matches<Row> | undefined
   readonly onEnd: () => void
+  /** Goes to the first event of the log; without it, to the first that is here. */
+  readonly onStart: (() => void) | undefined
 }
 
 /** The timeline: at its end it follows what comes; whoever scrolls up is left where they are. */
-export function TimelineList({ events, timeline, shown, isLive, target, marked, found, onEnd }: Props) {
+export function TimelineList({ events, timeline, shown, isLive, target, marked, found, onEnd, onStart }: Props) {
   const { rows } = timeline
   const placeOf = (index: number) => (shown === undefined ? index : (shown[index] ?? -1))
   const rowAt = (index: number) => rows[placeOf(index)]
@@ -68,7 +70,7 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
   useTarget({ scroller, list, timeline, shown, target, onGo: () => follow(false) })
   const [said, say] = useSaid()
   const toggle = () => (isFollowing ? follow(false) : toEnd())
-  useTimelineKeys({ scroller, list, moved: hand.moved, marked, toEnd, toggle, onCopied: say })
+  useTimelineKeys({ scroller, list, moved: hand.moved, marked, toStart: onStart, toEnd, toggle, onCopied: say })
 
   const onScroll = () => {
     hand.scrolled()

@@ -1,7 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { after } from '~/store/matches'
+import { Splitter } from '~/ui/Splitter'
 import { Empty } from '~/ui/States'
+import { HidesContext, useIgnored } from '../files/use-ignored'
 import { Announcer } from './Announcer'
 import { Composer } from './Composer'
 import { Facts } from './Facts'
@@ -9,6 +11,7 @@ import { Notice } from './Notice'
 import { ReplayBar } from './ReplayBar'
 import { Reviews } from './Reviews'
 import css from './SandboxScreen.module.css'
+import { TaskText } from './TaskText'
 import { type Target, TimelineList } from './TimelineList'
 import { TimelineTools } from './TimelineTools'
 import type { PanelProps } from './tabs'
@@ -26,20 +29,24 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
   const story = useStory(watch, link)
   const { replay, hasFailed, retry } = useReplay(watch.events)
   const timeline = replay?.timeline ?? story.events.timeline
-  const choice = useRowFilter(timeline.rows)
+  const hides = useIgnored(sandbox, watch)
+  const choice = useRowFilter(timeline.rows, hides)
   const [target, setTarget] = useTarget(story.finding === 'here' ? link : undefined)
   const find = useFind(timeline, choice.filter, link, (seq) => setTarget({ seq, takesFocus: false }))
   const row = link === undefined ? undefined : timeline.indexOf(link)
   const { shown } = choice.filter
   const isHidden = row !== undefined && shown !== undefined && shown[after(shown, row) - 1] !== row
-  const showAll = () => choice.choose({ show: undefined, errors: undefined })
+  const showAll = () => choice.choose({ show: undefined, errors: undefined, ignored: true })
+  const { events } = story
   const toLive = () =>
     void navigate({ search: (before) => ({ ...before, at: undefined, replay: undefined }), replace: true })
+  const toStart = () =>
+    void navigate({ search: (before) => ({ ...before, at: events.oldestKept, replay: undefined }), replace: true })
   const loadAll = useLoadAll(story.events)
-  const { events } = story
   return (
     <div className={css.columns}>
       <div className={css.story}>
+        {sandbox.run && <TaskText run={sandbox.run} />}
         <TimelineTools
           choice={choice}
           current={find.current}
@@ -49,6 +56,7 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
             all: events.headSeq - events.oldestKept + 1,
             onLoad: events.hasOlder ? loadAll : undefined,
           }}
+          onStart={replay ? undefined : toStart}
           onReplay={
             replay ? undefined : () => void navigate({ search: (before) => ({ ...before, replay: true as const }) })
           }
@@ -73,17 +81,20 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
           </Empty>
         )}
         {timeline.rows.length > 0 && shown?.length !== 0 && (
-          <TimelineList
-            key={replay ? 'replay' : keyOf(events)}
-            events={events}
-            timeline={timeline}
-            shown={shown}
-            isLive={replay !== undefined || story.isLive}
-            target={replay && target?.takesFocus ? undefined : target}
-            marked={find.currentSeq ?? link}
-            found={find.matches}
-            onEnd={replay ? () => undefined : toLive}
-          />
+          <HidesContext value={hides}>
+            <TimelineList
+              key={replay ? 'replay' : keyOf(events)}
+              events={events}
+              timeline={timeline}
+              shown={shown}
+              isLive={replay !== undefined || story.isLive}
+              target={replay && target?.takesFocus ? undefined : target}
+              marked={find.currentSeq ?? link}
+              found={find.matches}
+              onEnd={replay ? () => undefined : toLive}
+              onStart={replay ? undefined : toStart}
+            />
+          </HidesContext>
         )}
         {replay && (
           <ReplayBar
@@ -98,6 +109,7 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
         <Reviews sandbox={sandbox} />
         <Composer sandbox={sandbox} state={watch.state} actions={actions} />
       </div>
+      <Splitter name="facts" pane="after" label="Width of the facts" />
       <Facts sandbox={sandbox} events={watch.events} replay={replay} />
       <Announcer events={watch.events} />
     </div>

@@ -1,4 +1,4 @@
-import { ChevronDown, ChevronUp, History } from 'lucide-react'
+import { ArrowUpToLine, ChevronDown, ChevronUp, History } from 'lucide-react'
 import { useRef } from 'react'
 import { KINDS, type Kind } from '~/store/row-kinds'
 import { Button } from '~/ui/Button'
@@ -25,11 +25,13 @@ interface Props {
   /** How many events were searched, and how many there are. */
   readonly searched: { readonly loaded: number; readonly all: number; readonly onLoad: (() => void) | undefined }
   readonly onReplay: (() => void) | undefined
+  /** Goes to the first event of the log. */
+  readonly onStart: (() => void) | undefined
 }
 
 /** What of the timeline is shown, and the word that is looked for. */
-export function TimelineTools({ choice, current, onGo, searched, onReplay }: Props) {
-  const { filter, kinds, onlyErrors, word, choose } = choice
+export function TimelineTools({ choice, current, onGo, searched, onReplay, onStart }: Props) {
+  const { filter, kinds, onlyErrors, word, hides, choose } = choice
   const box = useRef<HTMLInputElement>(null)
   useSearchKeys(box, onGo)
   const toggle = (kind: Kind) => {
@@ -56,6 +58,17 @@ export function TimelineTools({ choice, current, onGo, searched, onReplay }: Pro
           total={filter.errors}
           onClick={() => choose({ errors: onlyErrors ? undefined : true })}
         />
+        {filter.count('files') > 0 && (
+          <button
+            type="button"
+            className={css.chip}
+            aria-pressed={hides === undefined}
+            title="Files of version control and caches, and files that .gitignore names"
+            onClick={() => choose({ ignored: hides === undefined ? undefined : true })}
+          >
+            Ignored files
+          </button>
+        )}
       </fieldset>
       <SearchBox ref={box} word={word} onWord={(q) => choose({ q: q || undefined })} onGo={onGo} />
       {word !== '' && (
@@ -75,11 +88,18 @@ export function TimelineTools({ choice, current, onGo, searched, onReplay }: Pro
           {searched.onLoad && <Button onClick={searched.onLoad}>Search all</Button>}
         </>
       )}
-      {onReplay && (
-        <Button icon={History} onClick={onReplay} className={css.replay}>
-          Replay
-        </Button>
-      )}
+      <span className={css.jumps}>
+        {onStart && (
+          <Button compact icon={ArrowUpToLine} onClick={onStart} title="First event (Home)">
+            First event
+          </Button>
+        )}
+        {onReplay && (
+          <Button icon={History} onClick={onReplay}>
+            Replay
+          </Button>
+        )}
+      </span>
     </search>
   )
 }

@@ -9,9 +9,10 @@ import {
   TerminalSquare,
   Users,
 } from 'lucide-react'
-import { type ComponentType, lazy } from 'react'
+import type { ComponentType } from 'react'
 import type { Sandbox } from '~/api/types'
 import type { Watch } from '~/store/watch'
+import { lazily } from '~/ui/lazily'
 import { TimelinePanel } from './TimelinePanel'
 import type { Actions } from './use-actions'
 
@@ -36,42 +37,42 @@ export const TABS: readonly [Tab, ...Tab[]] = [
     id: 'terminal',
     label: 'Terminal',
     icon: TerminalSquare,
-    Panel: lazy(async () => ({ default: (await import('../terminal/TerminalPanel')).TerminalPanel })),
+    Panel: lazily(() => import('../terminal/TerminalPanel'), 'TerminalPanel'),
   },
   {
     id: 'files',
     label: 'Files',
     icon: Folder,
-    Panel: lazy(async () => ({ default: (await import('../files/FilesPanel')).FilesPanel })),
+    Panel: lazily(() => import('../files/FilesPanel'), 'FilesPanel'),
   },
   {
     id: 'changes',
     label: 'Changes',
     icon: FileDiff,
-    Panel: lazy(async () => ({ default: (await import('../changes/ChangesPanel')).ChangesPanel })),
+    Panel: lazily(() => import('../changes/ChangesPanel'), 'ChangesPanel'),
   },
   {
     id: 'events',
     label: 'Events',
     icon: ScrollText,
-    Panel: lazy(async () => ({ default: (await import('../events/EventsPanel')).EventsPanel })),
+    Panel: lazily(() => import('../events/EventsPanel'), 'EventsPanel'),
   },
   {
     id: 'preview',
     label: 'Preview',
     icon: AppWindow,
-    Panel: lazy(async () => ({ default: (await import('../preview/PreviewPanel')).PreviewPanel })),
+    Panel: lazily(() => import('../preview/PreviewPanel'), 'PreviewPanel'),
   },
   {
     id: 'sharing',
     label: 'Sharing',
     icon: Users,
-    Panel: lazy(async () => ({ default: (await import('../sharing/SharingPanel')).SharingPanel })),
+    Panel: lazily(() => import('../sharing/SharingPanel'), 'SharingPanel'),
   },
   {
     id: 'snapshots',
     label: 'Snapshots',
     icon: History,
-    Panel: lazy(async () => ({ default: (await import('../snapshots/SnapshotsPanel')).SnapshotsPanel })),
+    Panel: lazily(() => import('../snapshots/SnapshotsPanel'), 'SnapshotsPanel'),
   },
 ]

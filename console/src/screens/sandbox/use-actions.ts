@@ -20,6 +20,10 @@ export function useActions(sandboxId: string) {
     }),
     pause: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/pause', { params }), onSettled }),
     resume: useMutation({ mutationFn: () => api.POST('/api/v1/sandboxes/{sandbox_id}/resume', { params }), onSettled }),
+    stop: useMutation({
+      mutationFn: (runId: string) => api.POST('/api/v1/runs/{run_id}/cancel', { params: { path: { run_id: runId } } }),
+      onSettled,
+    }),
     end: useMutation({ mutationFn: () => api.DELETE('/api/v1/sandboxes/{sandbox_id}', { params }), onSettled }),
   }
 }

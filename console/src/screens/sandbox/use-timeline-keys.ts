@@ -10,6 +10,7 @@ interface Parts {
   /** Says that a hand moves the list. */
   readonly moved: () => void
   readonly marked: number | undefined
+  readonly toStart: (() => void) | undefined
   readonly toEnd: () => void
   /** Follows the end, or no longer. */
   readonly toggle: () => void
@@ -28,16 +29,17 @@ export function useTimelineKeys(parts: Parts): void {
         moved()
         scroller.current?.scrollBy({ top: pages * scroller.current.clientHeight })
       }
-      const toOldest = () => {
+      const toStart = () => {
         latest.current.moved()
-        latest.current.list.scrollToIndex(0)
+        if (latest.current.toStart) latest.current.toStart()
+        else latest.current.list.scrollToIndex(0)
       }
       return [
         { keys: 'j', does: 'Down', run: () => scroll(0.3) },
         { keys: 'k', does: 'Up', run: () => scroll(-0.3) },
         { keys: 'End', does: 'Follow new events', run: () => latest.current.toEnd() },
         { keys: 'f', does: 'Follow new events, or stop', run: () => latest.current.toggle() },
-        { keys: 'Home', does: 'Oldest loaded event', run: toOldest },
+        { keys: 'Home', does: 'First event', run: toStart },
         { keys: 'c', does: 'Copy a link to the event', run: () => copyLink(latest.current) },
       ]
     }, []),

@@ -1,4 +1,5 @@
 import { Activity, Eye, Keyboard, type LucideIcon } from 'lucide-react'
+import type { ThreadKey } from '~/api/client'
 import type { components } from '~/api/schema'
 import { Section } from '~/ui/Section'
 import { Failure, Skeleton } from '~/ui/States'
@@ -15,7 +16,7 @@ const WAYS: Readonly<Record<Connection['way'], { icon: LucideIcon; words: string
 }
 
 /** Who is connected now. */
-export function Connected({ thread }: { thread: string }) {
+export function Connected({ thread }: { thread: ThreadKey }) {
   const { data, error, refetch } = useConnections(thread)
   return (
     <Section title="Connected now" about="Open event streams and terminals, including this page.">

@@ -25,7 +25,7 @@ interface Props {
 
 /** Who may come: the owner, and whom they invited. */
 export function People({ sandbox, sharing, isOwner }: Props) {
-  const { data, error, refetch } = useMembers(sandbox.thread_id)
+  const { data, error, refetch } = useMembers(sandbox)
   const [dialog, setDialog] = useState<Member | 'new'>()
   const [done, setDone] = useState('')
   useInviteKey(isOwner, () => setDialog('new'))

@@ -14,7 +14,7 @@ const FEW = 12
 /** What was done with this sandbox lately. */
 export function Recent({ sandbox }: { sandbox: Sandbox }) {
   const { session } = useRouteContext({ from: '/frame' })
-  const { data, error, refetch } = useRecent(sandbox.thread_id, true)
+  const { data, error, refetch } = useRecent(sandbox, true)
   const [isAll, setAll] = useState(false)
   const me = session.user_id
   const lines = useMemo(() => fold(withoutOwnLooks(data ?? [], me)), [data, me])

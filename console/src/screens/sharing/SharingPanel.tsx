@@ -9,7 +9,7 @@ import { useSharing } from './use-sharing'
 
 /** Who may come into the sandbox, who is there, and who was. */
 export function SharingPanel({ sandbox }: PanelProps) {
-  const sharing = useSharing(sandbox.thread_id)
+  const sharing = useSharing(sandbox)
   const isOwner = useIsOwner(sandbox)
   return (
     <div className={css.panel}>
@@ -19,7 +19,7 @@ export function SharingPanel({ sandbox }: PanelProps) {
           {isOwner && <Tokens sandbox={sandbox} sharing={sharing} />}
         </div>
         <div className={css.column}>
-          <Connected thread={sandbox.thread_id} />
+          <Connected thread={sandbox} />
           {isOwner && <Recent sandbox={sandbox} />}
         </div>
       </div>

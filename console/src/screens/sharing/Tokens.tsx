@@ -17,7 +17,7 @@ import { type Sharing, useTokenEntries } from './use-sharing'
 
 /** Tokens for whoever has no account here: short-lived, for this sandbox alone. */
 export function Tokens({ sandbox, sharing }: { sandbox: Sandbox; sharing: Sharing }) {
-  const { data = [], error, refetch } = useTokenEntries(sandbox.thread_id, true)
+  const { data = [], error, refetch } = useTokenEntries(sandbox, true)
   const [open, setOpen] = useState<'give' | 'rotate'>()
   const tokens = liveTokens(data, useNow())
   const problem = sharing.revoke.error ?? sharing.rotate.error

@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, body } from '~/api/client'
+import { api, body, type ThreadKey, threadOf } from '~/api/client'
 import type { Scope } from '~/store/scopes'
 
 const NOW_MS = 3_000
@@ -7,32 +7,32 @@ const AUDIT_MS = 5_000
 const RECENT = 300
 const TOKENS = 100
 
-const pathOf = (thread: string) => ({ path: { thread_id: thread } })
+const keyOf = (thread: ThreadKey) => ['thread', thread.user_id, thread.thread_id]
 
 /** Who was invited, and to what. */
-export function useMembers(thread: string) {
+export function useMembers(thread: ThreadKey) {
   return useQuery({
-    queryKey: ['thread', thread, 'members'],
-    queryFn: () => body(api.GET('/threads/{thread_id}/members', { params: pathOf(thread) })),
+    queryKey: [...keyOf(thread), 'members'],
+    queryFn: () => body(api.GET('/threads/{thread_id}/members', { params: threadOf(thread) })),
     refetchInterval: AUDIT_MS,
   })
 }
 
 /** Who is connected now. No event tells of it, so it is asked for. */
-export function useConnections(thread: string) {
+export function useConnections(thread: ThreadKey) {
   return useQuery({
-    queryKey: ['thread', thread, 'connections'],
-    queryFn: () => body(api.GET('/threads/{thread_id}/connections', { params: pathOf(thread) })),
+    queryKey: [...keyOf(thread), 'connections'],
+    queryFn: () => body(api.GET('/threads/{thread_id}/connections', { params: threadOf(thread) })),
     refetchInterval: NOW_MS,
   })
 }
 
 /** What was done with the thread's sandbox, in order; for its owner. */
-export function useRecent(thread: string, isOwner: boolean) {
+export function useRecent(thread: ThreadKey, isOwner: boolean) {
   return useQuery({
-    queryKey: ['thread', thread, 'audit'],
+    queryKey: [...keyOf(thread), 'audit'],
     queryFn: async () => {
-      const params = { ...pathOf(thread), query: { limit: RECENT } }
+      const params = threadOf(thread, { limit: RECENT })
       return (await body(api.GET('/threads/{thread_id}/audit', { params }))).entries
     },
     enabled: isOwner,
@@ -42,16 +42,14 @@ export function useRecent(thread: string, isOwner: boolean) {
 }
 
 /** Tokens that were given out or ended: few among all that is done, so they are asked for by themselves. */
-export function useTokenEntries(thread: string, isOwner: boolean) {
+export function useTokenEntries(thread: ThreadKey, isOwner: boolean) {
   return useQuery({
-    queryKey: ['thread', thread, 'tokens'],
+    queryKey: [...keyOf(thread), 'tokens'],
     queryFn: async () => {
       const kinds = ['issued', 'revoked', 'rotated'] as const
       const pages = await Promise.all(
         kinds.map((kind) =>
-          body(
-            api.GET('/threads/{thread_id}/audit', { params: { ...pathOf(thread), query: { kind, limit: TOKENS } } }),
-          ),
+          body(api.GET('/threads/{thread_id}/audit', { params: threadOf(thread, { kind, limit: TOKENS }) })),
         ),
       )
       return pages.flatMap((page) => page.entries).sort((a, b) => a.seq - b.seq)
@@ -62,10 +60,10 @@ export function useTokenEntries(thread: string, isOwner: boolean) {
 }
 
 /** What can be done about who may come. */
-export function useSharing(thread: string) {
+export function useSharing(thread: ThreadKey) {
   const queries = useQueryClient()
-  const params = pathOf(thread)
-  const onSettled = () => queries.invalidateQueries({ queryKey: ['thread', thread] })
+  const params = threadOf(thread)
+  const onSettled = () => queries.invalidateQueries({ queryKey: keyOf(thread) })
   return {
     invite: useMutation({
       mutationFn: ({ user, scopes }: { user: string; scopes: readonly Scope[] }) =>
@@ -75,7 +73,7 @@ export function useSharing(thread: string) {
     takeBack: useMutation({
       mutationFn: (user: string) =>
         api.DELETE('/threads/{thread_id}/members/{user_id}', {
-          params: { path: { thread_id: thread, user_id: user } },
+          params: { ...params, path: { ...params.path, user_id: user } },
         }),
       onSettled,
     }),

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { Sprout } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { api, body } from '~/api/client'
 import { ApiError, sentence } from '~/api/problem'
-import { sessionQuery, signIn } from '~/api/session'
+import { sessionQuery, signIn, takeCode } from '~/api/session'
 import { Button } from '~/ui/Button'
 import css from './SignInScreen.module.css'
 
-/** The key is exchanged for a cookie and forgotten. */
+/** The key, or the code of a link, is exchanged for a cookie and forgotten. */
 export function SignInScreen() {
   const { next } = useSearch({ from: '/console/sign-in' })
   const [problem, setProblem] = useState('')
@@ -20,10 +20,28 @@ export function SignInScreen() {
     const key = String(new FormData(event.currentTarget).get('key') ?? '').trim()
     setBusy(true)
     setProblem('')
-    enter(key)
+    enter({ key })
       .catch((error: unknown) => setProblem(explained(error)))
       .finally(() => setBusy(false))
   }
+
+  // One object for all renderings: a code works once.
+  const follow = useRef(() => {
+    const code = takeCode()
+    if (code === undefined) return
+    setBusy(true)
+    setProblem('')
+    enter({ code })
+      .catch((error: unknown) => setProblem(sentence(error)))
+      .finally(() => setBusy(false))
+  })
+  useEffect(() => {
+    const { current } = follow
+    current()
+    // A link that is opened in this tab changes the fragment only, which does not load the page again.
+    window.addEventListener('hashchange', current)
+    return () => window.removeEventListener('hashchange', current)
+  }, [])
 
   return (
     <main className={css.page}>
@@ -63,11 +81,13 @@ export function SignInScreen() {
   )
 }
 
-function useEntrance(next: string | undefined): (key: string) => Promise<void> {
+function useEntrance(next: string | undefined): (by: { key: string } | { code: string }) => Promise<void> {
   const queries = useQueryClient()
   const router = useRouter()
-  return async (key) => {
-    await signIn(key)
+  return async (by) => {
+    // A link does not replace a session: somebody else could have sent it.
+    const isSignedIn = 'code' in by && (await queries.ensureQueryData(sessionQuery)) !== null
+    if (!isSignedIn) await signIn(by)
     const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
     if (session === null) throw new Error('The browser blocks cookies for this address, so the session cannot start.')
     await router.navigate({ href: isOurs(next) ? next : '/console' })

@@ -7,7 +7,9 @@ import css from './Snapshots.module.css'
 /** With what this thread began, if it is a fork. */
 export function Origin({ from }: { from: NonNullable<Snapshots['forked_from']> }) {
   const { fleet } = useFleet()
-  const parent = fleet.rows.find((row) => row.sandbox.thread_id === from.thread_id)?.sandbox.sandbox_id
+  const parent = fleet.rows.find(
+    ({ sandbox }) => sandbox.thread_id === from.thread_id && sandbox.user_id === from.user_id,
+  )?.sandbox.sandbox_id
   return (
     <p className={css.origin}>
       <CornerDownRight size={16} aria-hidden />

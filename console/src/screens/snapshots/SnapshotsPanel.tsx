@@ -1,6 +1,7 @@
 import { Camera } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { ApiError, sentence } from '~/api/problem'
+import { isAlive } from '~/api/sandbox-state'
 import { useShortcuts } from '~/keys/shortcuts'
 import { type Snapshot, type Snapshots, treeOf } from '~/store/snapshot-tree'
 import { Button } from '~/ui/Button'
@@ -20,16 +21,16 @@ export type Intent = { readonly kind: 'take' } | { readonly kind: 'restore' | 'f
 
 /** The files as they were: a tree of moments to go back to, or to go on from elsewhere. */
 export function SnapshotsPanel({ sandbox }: PanelProps) {
-  const { data, error, refetch } = useSnapshots(sandbox.thread_id)
-  const actions = useSnapshotActions(sandbox.thread_id, sandbox.sandbox_id)
+  const { data, error, refetch } = useSnapshots(sandbox)
+  const actions = useSnapshotActions(sandbox, sandbox.sandbox_id)
   const [intent, setIntent] = useState<Intent>()
   const [done, setDone] = useState('')
-  const isAlive = sandbox.state === 'running' || sandbox.state === 'paused'
-  const mayTake = isAlive && data !== undefined && data.snapshots.length < data.limit
+  const isLiving = isAlive(sandbox)
+  const mayTake = isLiving && data !== undefined && data.snapshots.length < data.limit
   useTakeKey(mayTake, () => setIntent({ kind: 'take' }))
 
   const close = () => setIntent(undefined)
-  const take = isAlive && data && (
+  const take = isLiving && data && (
     <Button
       look="primary"
       icon={Camera}
@@ -56,7 +57,12 @@ export function SnapshotsPanel({ sandbox }: PanelProps) {
           </Empty>
         )}
         {data && (
-          <Branches branches={treeOf(data)} isAlive={isAlive} isBusy={actions.restore.isPending} onIntent={setIntent} />
+          <Branches
+            branches={treeOf(data)}
+            isAlive={isLiving}
+            isBusy={actions.restore.isPending}
+            onIntent={setIntent}
+          />
         )}
       </Section>
       {intent?.kind === 'take' && <TakeDialog actions={actions} onDone={setDone} onClose={close} />}

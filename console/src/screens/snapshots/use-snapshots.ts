@@ -1,31 +1,31 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, body } from '~/api/client'
+import { api, body, type ThreadKey, threadOf } from '~/api/client'
 
 /** The snapshots of a thread. Each look is in the audit, so nobody asks every few seconds. */
-export function useSnapshots(thread: string) {
+export function useSnapshots(thread: ThreadKey) {
   return useQuery({
-    queryKey: ['thread', thread, 'snapshots'],
-    queryFn: () => body(api.GET('/threads/{thread_id}/snapshots', { params: { path: { thread_id: thread } } })),
+    queryKey: ['thread', thread.user_id, thread.thread_id, 'snapshots'],
+    queryFn: () => body(api.GET('/threads/{thread_id}/snapshots', { params: threadOf(thread) })),
   })
 }
 
-export function useSnapshotActions(thread: string, sandboxId: string) {
+export function useSnapshotActions(thread: ThreadKey, sandboxId: string) {
   const queries = useQueryClient()
-  const path = { thread_id: thread }
+  const params = threadOf(thread)
+  const paramsOf = (id: string) => ({ ...params, path: { ...params.path, snapshot_id: id } })
   const onSettled = async () => {
-    await queries.invalidateQueries({ queryKey: ['thread', thread, 'snapshots'] })
+    await queries.invalidateQueries({ queryKey: ['thread', thread.user_id, thread.thread_id, 'snapshots'] })
     await queries.invalidateQueries({ queryKey: ['sandbox', sandboxId] })
   }
   return {
     take: useMutation({
-      mutationFn: (name: string) =>
-        body(api.POST('/threads/{thread_id}/snapshots', { params: { path }, body: { name } })),
+      mutationFn: (name: string) => body(api.POST('/threads/{thread_id}/snapshots', { params, body: { name } })),
       onSettled,
     }),
     restore: useMutation({
       mutationFn: (id: string) =>
         api.POST('/threads/{thread_id}/snapshots/{snapshot_id}/restore', {
-          params: { path: { ...path, snapshot_id: id } },
+          params: paramsOf(id),
         }),
       onSettled,
     }),
@@ -33,15 +33,14 @@ export function useSnapshotActions(thread: string, sandboxId: string) {
       mutationFn: ({ id, into }: { id: string; into: string }) =>
         body(
           api.POST('/threads/{thread_id}/snapshots/{snapshot_id}/fork', {
-            params: { path: { ...path, snapshot_id: id } },
+            params: paramsOf(id),
             body: { thread_id: into },
           }),
         ),
       onSettled,
     }),
     remove: useMutation({
-      mutationFn: (id: string) =>
-        api.DELETE('/threads/{thread_id}/snapshots/{snapshot_id}', { params: { path: { ...path, snapshot_id: id } } }),
+      mutationFn: (id: string) => api.DELETE('/threads/{thread_id}/snapshots/{snapshot_id}', { params: paramsOf(id) }),
       onSettled,
     }),
   }

@@ -1,5 +1,7 @@
 import { Bot, Box, Sparkles, SquareTerminal } from 'lucide-react'
+import { CopyButton } from '~/ui/CopyButton'
 import type { Runtime } from './draft'
+import type { Need } from './ready'
 import css from './SpawnScreen.module.css'
 
 const CHOICES: readonly { value: Runtime; icon: typeof Bot; name: string; about: string }[] = [
@@ -9,13 +11,28 @@ const CHOICES: readonly { value: Runtime; icon: typeof Bot; name: string; about:
   { value: 'none', icon: Box, name: 'Plain sandbox', about: 'No agent: a terminal and files' },
 ]
 
-export function Runtimes({ value, onChange }: { value: Runtime; onChange: (value: Runtime) => void }) {
+interface Props {
+  readonly value: Runtime
+  readonly needsOf: (runtime: Runtime) => readonly Need[]
+  readonly onChange: (value: Runtime) => void
+}
+
+/** The choice of a runtime. A runtime that this server cannot start shows its requirements. */
+export function Runtimes({ value, needsOf, onChange }: Props) {
+  const unready = CHOICES.filter((choice) => needsOf(choice.value).length > 0)
+  const missing = new Map(unready.flatMap((choice) => needsOf(choice.value).map((need) => [need.command, need])))
   return (
     <fieldset className={css.runtimes} data-field="runtime">
       <legend>Runtime</legend>
       {CHOICES.map(({ value: each, icon: Icon, name, about }) => (
         <label key={each} className={css.runtime}>
-          <input type="radio" name="runtime" checked={value === each} onChange={() => onChange(each)} />
+          <input
+            type="radio"
+            name="runtime"
+            checked={value === each}
+            disabled={needsOf(each).length > 0}
+            onChange={() => onChange(each)}
+          />
           <Icon size={18} aria-hidden />
           <span>
             <span className={css.runtimeName}>{name}</span>
@@ -23,6 +40,25 @@ export function Runtimes({ value, onChange }: { value: Runtime; onChange: (value
           </span>
         </label>
       ))}
+      {missing.size > 0 && (
+        <div className={css.needs}>
+          <p>
+            {unready.map((choice) => choice.name).join(' and ')} need{unready.length === 1 ? 's' : ''} what this server
+            does not have. On the machine of the server:
+          </p>
+          <dl>
+            {[...missing.values()].map(({ text, command }) => (
+              <div key={command}>
+                <dt>For {text}:</dt>
+                <dd>
+                  <code>{command}</code>
+                  <CopyButton text={command} label="Copy the command" />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+      )}
     </fieldset>
   )
 }

@@ -2,6 +2,7 @@ import { Field } from '~/ui/Field'
 import type { Node } from '../node/use-node'
 import type { Draft, Field as Name } from './draft'
 import { Runtimes } from './Runtimes'
+import { needs } from './ready'
 import { hosts, type Problems, repositoryHost } from './request'
 import css from './SpawnScreen.module.css'
 import { Variables } from './Variables'
@@ -20,7 +21,11 @@ export function SpawnForm(props: Props) {
   const { draft, problems, onChange } = props
   return (
     <>
-      <Runtimes value={draft.runtime} onChange={(runtime) => onChange({ runtime, ...threadFor(runtime, draft) })} />
+      <Runtimes
+        value={draft.runtime}
+        needsOf={(runtime) => needs(runtime, props.node?.agents, draft.image)}
+        onChange={(runtime) => onChange({ runtime, ...threadFor(runtime, draft) })}
+      />
       {draft.runtime !== 'none' && <Task {...props} />}
       {draft.runtime !== 'none' && <Agent {...props} />}
       {draft.runtime === 'none' && <Place {...props} />}

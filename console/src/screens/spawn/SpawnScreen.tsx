@@ -12,6 +12,7 @@ import { snippets } from './code'
 import { continued } from './continued'
 import { type Draft, EMPTY, forget, keep, kept } from './draft'
 import { ProblemList } from './ProblemList'
+import { startable } from './ready'
 import { check, type Problems, wanted } from './request'
 import { SpawnForm } from './SpawnForm'
 import css from './SpawnScreen.module.css'
@@ -34,12 +35,13 @@ export function SpawnScreen() {
 
 function Spawn({ start }: { start: () => Draft }) {
   const { session } = useRouteContext({ from: '/frame' })
-  const [draft, setDraft] = useState(start)
+  const [written, setDraft] = useState(start)
   const [problems, setProblems] = useState<Problems>({})
   const summary = useRef<HTMLDivElement>(null)
   const form = useRef<HTMLFormElement>(null)
   const navigate = useNavigate()
   const node = useNode()
+  const draft = useMemo(() => startable(written, node?.agents), [written, node?.agents])
   const { mutate, isPending, error, data, reset } = useSpawn()
   const request = useMemo(() => wanted(draft, session.user_id), [draft, session.user_id])
   const code = useMemo(() => snippets(request, location.origin), [request])
@@ -63,7 +65,9 @@ function Spawn({ start }: { start: () => Draft }) {
       onSuccess: ({ sandboxId, failure }) => {
         if (failure !== undefined) return
         forget()
-        void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId } })
+        // A plain sandbox has no run to look at: whoever made it wants to type.
+        const search = draft.runtime === 'none' ? { tab: 'terminal' } : {}
+        void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId }, search })
       },
     })
   }

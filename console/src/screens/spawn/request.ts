@@ -17,6 +17,7 @@ export function wanted(draft: Draft, me: string): Wanted {
     user_id: draft.user.trim() || undefined,
     image: draft.image.trim() || undefined,
     timeout_minutes: amount(draft.timeout),
+    on_idle: 'hibernate' as const,
     limits: some({
       cpus: amount(draft.cpus),
       memory_mb: amount(draft.memory),

@@ -1,5 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import { Fragment, useState } from 'react'
+import { commandOf } from '~/store/agent-commands'
 import type { EventStore } from '~/store/event-store'
 import type { CommandRow, Row } from '~/store/rows'
 import { Button } from '~/ui/Button'
@@ -12,6 +13,7 @@ import css from './CommandsTable.module.css'
 const STEP = 100
 
 const WAYS: Readonly<Record<string, string>> = {
+  agent: 'the agent',
   exec: 'the API',
   detached: 'the API, in the background',
   shell: 'a shell',
@@ -66,7 +68,7 @@ export function CommandsTable({ events }: { events: EventStore }) {
 
 function Line({ row, isOpen, onToggle }: { row: CommandRow; isOpen: boolean; onToggle: () => void }) {
   return (
-    <tr data-running={row.end === undefined || undefined}>
+    <tr data-running={isRunning(row) || undefined}>
       <td>
         <button type="button" className={css.command} aria-expanded={isOpen} onClick={onToggle}>
           <ChevronRight size={14} aria-hidden />
@@ -74,9 +76,9 @@ function Line({ row, isOpen, onToggle }: { row: CommandRow; isOpen: boolean; onT
         </button>
       </td>
       <td title={moment(row.at)}>{clock(row.at)}</td>
-      <td>{row.end === undefined ? <Running since={row.at} /> : duration(row.end.durationMs)}</td>
+      <td>{isRunning(row) ? <Running since={row.at} /> : duration(row.end?.durationMs)}</td>
       <td>
-        <Exit end={row.end} />
+        <Exit row={row} />
       </td>
       <td>{WAYS[row.how] ?? plain(row.how)}</td>
     </tr>
@@ -87,11 +89,13 @@ function Running({ since }: { since: string }) {
   return <>{span(Math.max(0, useNow() - Date.parse(since)))}</>
 }
 
-function Exit({ end }: { end: CommandRow['end'] }) {
+function Exit({ row: { end, isCut } }: { row: CommandRow }) {
+  if (end === undefined && isCut) return <span>ended with the sandbox</span>
   if (end === undefined) return <span className={css.running}>running</span>
+  if (end.exitCode === undefined && end.cause === 'exited') return <span className={css.good}>done</span>
   const isGood = end.exitCode === 0
   const words = end.cause === 'exited' ? '' : ` ${plain(end.cause)}`
-  return <span className={isGood ? css.good : css.bad}>{`${end.exitCode ?? '?'}${words}`}</span>
+  return <span className={isGood ? css.good : css.bad}>{`${end.exitCode ?? ''}${words}`.trim()}</span>
 }
 
 function Output({ row }: { row: CommandRow }) {
@@ -110,11 +114,14 @@ function newest(rows: readonly Row[], most: number): { found: readonly CommandRo
   const found: CommandRow[] = []
   let at = rows.length - 1
   for (; at >= 0 && found.length < most; at--) {
-    const row = rows[at]
-    if (row?.kind === 'command') found.push(row)
+    const row = commandOf(rows[at])
+    if (row !== undefined) found.push(row)
   }
-  const running = found.filter((row) => row.end === undefined)
-  return { found: [...running, ...found.filter((row) => row.end !== undefined)], hasMore: at >= 0 }
+  return { found: [...found.filter(isRunning), ...found.filter((row) => !isRunning(row))], hasMore: at >= 0 }
+}
+
+function isRunning(row: CommandRow): boolean {
+  return row.end === undefined && !row.isCut
 }
 
 function duration(ms: number | undefined): string {

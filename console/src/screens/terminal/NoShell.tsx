@@ -1,6 +1,7 @@
 import { Play, TerminalSquare } from 'lucide-react'
 import { useState } from 'react'
 import { sentence } from '~/api/problem'
+import type { Sandbox } from '~/api/types'
 import { Button } from '~/ui/Button'
 import { Empty } from '~/ui/States'
 import css from './TerminalPanel.module.css'
@@ -41,12 +42,16 @@ export function NoShell({ running, opening }: { running: number; opening: OpenSh
   )
 }
 
-/** A paused sandbox is woken by nobody who did not say so. */
-export function Paused({ onResume }: { onResume: () => Promise<unknown> }) {
+/** A paused or hibernated sandbox is woken by nobody who did not say so. */
+export function Paused({ state, onResume }: { state: Sandbox['state']; onResume: () => Promise<unknown> }) {
   const [problem, setProblem] = useState<unknown>()
   return (
-    <Empty title="The sandbox is paused">
-      <p>Its shells are paused with it. No data is lost.</p>
+    <Empty title={`The sandbox is ${state}`}>
+      <p>
+        {state === 'paused'
+          ? 'Its shells are paused with it. No data is lost.'
+          : 'Its files are kept. Its processes have ended.'}
+      </p>
       {problem !== undefined && (
         <p role="alert" className={css.problem}>
           {sentence(problem)}

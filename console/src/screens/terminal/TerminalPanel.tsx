@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
+import { isAlive, isAsleep } from '~/api/sandbox-state'
 import type { Sandbox } from '~/api/types'
 import { useShortcuts } from '~/keys/shortcuts'
 import type { Shells } from '~/store/shells'
@@ -20,7 +21,7 @@ export const COMMANDS = 'commands'
 
 /** The shells of a sandbox, each in a tab, and what was run in it otherwise. */
 export function TerminalPanel({ sandbox, watch, actions }: PanelProps) {
-  const shells = useShells(sandbox.sandbox_id, sandbox.state === 'paused', watch)
+  const shells = useShells(sandbox.sandbox_id, isAsleep(sandbox), watch)
   if (shells === undefined) return null
   return <Panel shells={shells} sandbox={sandbox} watch={watch} actions={actions} />
 }
@@ -30,21 +31,21 @@ function Panel({ shells, sandbox, watch, actions }: PanelProps & { shells: Shell
   const choose = useChoose(sandbox.sandbox_id)
   const opening = useOpenShell(shells, choose)
   const chosen = asked ?? shells.own
-  const isAlive = sandbox.state === 'running' || sandbox.state === 'paused'
+  const isLiving = isAlive(sandbox)
 
   useEffect(() => {
     // The address says where one is, so that a reload finds it.
     if (asked === undefined && chosen !== undefined) choose(chosen)
   }, [asked, chosen, choose])
 
-  const shell = chosen !== COMMANDS && isAlive && shells.isLoaded ? chosen : undefined
+  const shell = chosen !== COMMANDS && isLiving && shells.isLoaded ? chosen : undefined
   useEffect(() => {
     if (shell !== undefined) shells.session(shell)
   }, [shells, shell])
   useWayIn(shell)
   return (
     <div className={css.panel}>
-      <ShellTabs shells={shells} chosen={chosen} onChoose={choose} opening={opening} isAlive={isAlive} />
+      <ShellTabs shells={shells} chosen={chosen} onChoose={choose} opening={opening} isAlive={isLiving} />
       {chosen === COMMANDS && <CommandsTable events={watch.events} />}
       {shells.shown.map((session) => (
         <ShellView
@@ -55,7 +56,7 @@ function Panel({ shells, sandbox, watch, actions }: PanelProps & { shells: Shell
           onAnother={opening.open}
           onAway={() => choose(undefined)}
           onResume={() => actions.resume.mutate()}
-          isPaused={sandbox.state === 'paused'}
+          isPaused={isAsleep(sandbox)}
         />
       ))}
       {chosen !== COMMANDS && shell === undefined && (
@@ -86,7 +87,7 @@ function Nothing({ shells, sandbox, opening, onCommands, onResume }: NothingProp
   if (!shells.isLoaded && shells.failure)
     return <Failure error={shells.failure} onRetry={() => void shells.refresh()} />
   if (!shells.isLoaded || sandbox.state === 'creating') return <Skeleton rows={6} label="Loading the shells" />
-  if (sandbox.state === 'paused') return <Paused onResume={onResume} />
+  if (isAsleep(sandbox)) return <Paused state={sandbox.state} onResume={onResume} />
   return <NoShell running={shells.tabs.length} opening={opening} />
 }
 

@@ -18,6 +18,8 @@ use vivarium_sys::{Errno, Fd, Result, file, process, socket, syscall};
 /// Capabilities of the guest: to become the sandbox user, to signal its processes, and to drop these four for them.
 const CAPABILITIES: [usize; 4] = [5, 6, 7, 8]; // KILL, SETGID, SETUID, SETPCAP
 const LAST_CAPABILITY: usize = 63;
+/// Nice value of the guest. Its commands have 0.
+const GUEST_NICE: i32 = -10;
 const JOIN_SESSION_KEYRING: usize = 1;
 const CLOSE_ON_EXEC: usize = 4;
 const NAMESPACES: i32 = libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
@@ -42,6 +44,8 @@ impl InitProcess {
             let _ = report.write(failure.as_bytes());
             process::exit(1)
         }
+        // Best effort: the guest works without priority.
+        let _ = process::set_nice(pid, GUEST_NICE);
         Ok(InitProcess { pid, commands: to_it, report: from_it })
     }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
@@ -34,7 +35,7 @@ from claude_agent_sdk import (
 
 from .. import events
 from ..inbox import Message
-from ..run import Outcome, Run
+from ..run import Outcome, Run, over_budget
 from ..spool import SpoolClosed
 from .claude_program import allowed_tools, options
 from .claude_spent import Spent
@@ -47,6 +48,7 @@ END_SECONDS = 10.0
 # Time to wait for the message of a tool call. After it the call is refused, so that the run continues.
 HEAR_SECONDS = 60.0
 INTERRUPTED = "interrupted"
+PAYMENT_REQUIRED = 402
 ASK = "A new message has arrived and comes with this result. Read it first, then decide again whether to do this."
 
 
@@ -132,14 +134,14 @@ class Conversation:
         except SpoolClosed:
             raise
         except ClaudeSDKError as e:
-            outcome = self._spent.failed(self._why(str(e)))
+            outcome = self._spent.failed(self._why(str(e)), "crashed")
         except Exception as e:
             # The SDK raises this untyped exception when the program does not answer.
             if self._run.control.aborted is None:
                 log.exception("the conversation failed")
-            outcome = self._spent.failed(self._why(f"{type(e).__name__}: {e}"))
+            outcome = self._spent.failed(self._why(f"{type(e).__name__}: {e}"), "crashed")
         aborted = self._run.control.aborted
-        return outcome if aborted is None else self._spent.failed(aborted)
+        return outcome if aborted is None else self._spent.failed(aborted, self._run.control.abort_code)
 
     async def _converse(self, client: ClaudeSDKClient) -> Outcome:
         """Reads and writes concurrently until the conversation is over."""
@@ -176,7 +178,7 @@ class Conversation:
             # After an error result the program may exit with an error. The result is more specific.
             if failure is None:
                 raise
-        return failure or self._spent.failed(self._why("it ended without a result"))
+        return failure or self._spent.failed(self._why("it ended without a result"), "crashed")
 
     def _more_to_say(self, outcome: Outcome) -> bool:
         """Reports whether another turn follows, for pending input or after an interrupt."""
@@ -274,7 +276,9 @@ class Conversation:
         elif isinstance(block, ThinkingBlock):
             await self._emit(events.THINKING, {"text": block.thinking})
         elif isinstance(block, ToolUseBlock):
-            data = {"tool_use_id": block.id, "tool_name": block.name, "tool_input": block.input}
+            data = {"tool_use_id": block.id, "tool_name": block.name, "tool_input": block.input, "status": "running"}
+            if block.name == "Bash":
+                data["shell_command"] = str(block.input.get("command", ""))
             await self._emit(events.TOOL_USE, data)
             self._names[block.id] = block.name
             self._changed.notify()
@@ -294,6 +298,8 @@ class Conversation:
                     "content": block.content,
                     "is_error": bool(block.is_error),
                 }
+                if data["tool_name"] == "Bash":
+                    data.update(_shell_result(message.tool_use_result, block))
                 await self._emit(events.TOOL_RESULT, data)
         self._note_file(message.tool_use_result)
 
@@ -320,7 +326,9 @@ class Conversation:
             data = {"runtime": "claude", "session_id": self._spent.session, "directory": str(self._directory)}
             await self._emit(events.TRANSCRIPT, data, "worker")
         elif message.subtype == "api_retry":
-            await self._emit(events.ERROR, {"problem": "the model did not answer; trying again", **message.data})
+            status = message.data.get("error_status")
+            problem = f"the model answered {status}" if status else "the model did not answer"
+            await self._emit(events.ERROR, {"problem": f"{problem}; trying again", **message.data})
 
     async def _result(self, message: ResultMessage) -> Outcome:
         self._spent.add(message)
@@ -328,12 +336,12 @@ class Conversation:
         if (message.terminal_reason or "").startswith("aborted"):
             return self._spent.failed(INTERRUPTED)
         if message.subtype != "success" or message.is_error:
-            return self._spent.failed(self._reason(message))
+            return self._spent.failed(self._reason(message), _code(message))
         return self._spent.completed(message.result or "")
 
     def _reason(self, message: ResultMessage) -> str:
         if message.subtype == "error_max_budget_usd":
-            return f"the budget of ${self._run.settings.budget_usd} is spent"
+            return over_budget(self._spent.cost_usd or 0.0, self._run.settings.budget_usd or 0.0)
         said = message.result or "; ".join(message.errors or []) or message.subtype
         return f"the model answered {message.api_error_status}: {said}" if message.api_error_status else said
 
@@ -374,6 +382,23 @@ class Conversation:
 
     def _why(self, problem: str) -> str:
         return f"{problem}: {self._stderr.strip()}" if self._stderr.strip() else problem
+
+
+def _code(message: ResultMessage) -> str:
+    """Machine-readable reason of a failed turn. The gateway answers 402 if the budget is spent."""
+    if message.subtype == "error_max_budget_usd" or message.api_error_status == PAYMENT_REQUIRED:
+        return "budget"
+    return "model_error" if message.api_error_status or message.is_error else "failed"
+
+
+def _shell_result(result: Any, block: ToolResultBlock) -> dict[str, Any]:
+    """Exit code and output of a command. The program reports a failure as a text that begins with `Exit code`."""
+    text = block.content if isinstance(block.content, str) else ""
+    failed = re.match(r"Exit code (\d+)\n?", text)
+    if failed is not None:
+        return {"exit_code": int(failed[1]), "output": text[failed.end() :]}
+    output = "".join(str(result.get(name) or "") for name in ("stdout", "stderr")) if isinstance(result, dict) else text
+    return {"exit_code": 1 if block.is_error else 0, "output": output}
 
 
 def _decision(decision: str, reason: str) -> dict[str, Any]:

@@ -46,11 +46,11 @@ class Spent:
     def completed(self, summary: str) -> Outcome:
         return self._outcome(True, summary, "")
 
-    def failed(self, reason: str) -> Outcome:
-        return self._outcome(False, "", reason)
+    def failed(self, reason: str, code: str = "failed") -> Outcome:
+        return self._outcome(False, "", reason, code)
 
-    def _outcome(self, completed: bool, summary: str, reason: str) -> Outcome:
-        return Outcome(completed, summary, reason, self.cost_usd, self.usage, self.turns, self.session)
+    def _outcome(self, completed: bool, summary: str, reason: str, code: str = "failed") -> Outcome:
+        return Outcome(completed, summary, reason, self.cost_usd, self.usage, self.turns, self.session, code=code)
 
     def _count(self, tokens: dict[str, Any]) -> None:
         self.usage = Usage(

@@ -8,7 +8,22 @@ from typing import Any
 
 from claude_agent_sdk import tool
 
+from .. import review_options
 from ..run import Run
+
+REVIEW = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "description": "Why a person has to decide, in a word or two."},
+        "description": {"type": "string", "description": "What has to be decided."},
+        "options": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The possible decisions, if it is not about yes or no.",
+        },
+    },
+    "required": ["reason", "description"],
+}
 
 
 def own_tools(run: Run) -> list[Any]:
@@ -17,10 +32,16 @@ def own_tools(run: Run) -> list[Any]:
     @tool(
         "request_review",
         "Ask a person to decide. Waits for the answer. Use it when a decision is not yours to take.",
-        {"reason": str, "description": str},
+        REVIEW,
     )
     async def request_review(arguments: dict[str, Any]) -> dict[str, Any]:
-        answer = await asyncio.to_thread(run.review, {**arguments, "context": {}, "blocking": True})
+        question = {
+            "reason": arguments.get("reason"),
+            "description": arguments.get("description"),
+            "context": review_options.context(arguments.get("options")),
+            "blocking": True,
+        }
+        answer = await asyncio.to_thread(run.review, question)
         return {"content": [{"type": "text", "text": json.dumps(answer, ensure_ascii=False)}]}
 
     @tool("report_progress", "Tell how far the task is.", {"message": str, "progress_percent": int})

@@ -5,7 +5,8 @@ A line of standard output that is a JSON object with a `type` is one of:
     {"type": "event", "event_type": "agent.message", "data": {"text": "…"}}
     {"type": "progress", "message": "…", "event_type"?: "step_completed", "details"?: {}, "progress_percent"?: 50}
     {"type": "usage", "input_tokens"?: 1, "output_tokens"?: 1, "cost_usd"?: 0.1}
-    {"type": "review", "id": "r1", "reason": "…", "description": "…", "context"?: {}, "blocking"?: true}
+    {"type": "review", "id": "r1", "reason": "…", "description": "…", "options"?: ["…"], "context"?: {},
+     "blocking"?: true}
     {"type": "result", "summary": "…", "status"?: "completed" | "failed"}
 
 All other lines, lines of more than 1 MiB, and standard error are output, which the worker logs unchanged. The program
@@ -37,6 +38,9 @@ MODEL. They point to the gateway of the server, which has the real key.
 A message arrives immediately. If its `inject_mode` is "next_turn", the program should handle it after its current
 turn.
 
+A blocking review, which is the default, stops the process group until a person has answered, also if the program
+requests it over HTTP.
+
 A program may ignore the protocol and print plain text; exit status 0 is success. An interrupt is a message, then
 SIGINT to the process group. If the program does not read the message, the signal follows after 2 seconds. An abort is
 SIGTERM to the group, and SIGKILL to the remaining processes after 5 seconds. A pause stops the group.
@@ -52,11 +56,11 @@ import threading
 from collections import deque
 from typing import Any
 
-from .. import events
+from .. import events, review_options
 from ..backend import Refused
 from ..connection import Unreachable
 from ..control import Aborted
-from ..run import Outcome, Run, Usage
+from ..run import Outcome, Run, Usage, over_budget
 from ..settings import Model, Settings
 from ..spool import SpoolClosed
 from .command_input import Input
@@ -87,7 +91,7 @@ class CommandRuntime:
             environment = {**os.environ, **_server(run.settings), **_model(run.settings.model)}
             program = Program(self._argv, run.settings.workspace, environment)
         except OSError as e:
-            return Outcome.failed(f"{self._argv[0]} could not be started: {e.strerror}")
+            return Outcome.failed(f"{self._argv[0]} could not be started: {e.strerror}", "exit_status")
         with program:
             return Conversation(run, program).hold()
 
@@ -172,10 +176,20 @@ class Conversation:
 
     def _event(self, said: dict[str, Any]) -> None:
         event_type, data = str(said.get("event_type", "")), said.get("data")
-        if events.is_type(event_type):
+        if event_type in (events.COMPLETED, events.FAILED):
+            self._judged(event_type, data)
+        elif events.is_type(event_type):
             self._run.emit(event_type, data if isinstance(data, dict) else {"value": data})
         else:
             self._complain("event_type must be letters, digits, _ and ., at most 100", line=said)
+
+    def _judged(self, event_type: str, data: Any) -> None:
+        """Handles a judgement of the program, which the worker logs once, at the end of the run. A failure is final."""
+        field = "reason" if event_type == events.FAILED else "summary"
+        text = _text(data.get(field)) if isinstance(data, dict) else ""
+        with self._lock:
+            if event_type == events.FAILED or not self._said_failed:
+                self._summary, self._said_failed = text, event_type == events.FAILED
 
     def _result(self, said: dict[str, Any]) -> None:
         """An unknown status does not count as success."""
@@ -199,12 +213,14 @@ class Conversation:
         self._run.emit(events.USAGE, counted)
         budget = self._run.settings.budget_usd
         if budget is not None and (self._cost or 0.0) > budget:
-            self._run.control.abort(f"the budget of ${budget} is spent")
+            self._run.control.abort(over_budget(self._cost or 0.0, budget), "budget")
 
     def _review(self, said: dict[str, Any]) -> None:
         request = {key: value for key, value in said.items() if key in ("reason", "description", "context", "blocking")}
+        if said.get("options"):
+            request["context"] = {**(request.get("context") or {}), **review_options.context(said["options"])}
         try:
-            answer = self._run.review(request)
+            answer = self._run.review(request, hold=True)
         except (Aborted, SpoolClosed):
             return
         except (Refused, Unreachable) as e:
@@ -239,7 +255,16 @@ class Conversation:
             usage=self._usage,
             exit_code=status if status >= 0 else 128 - status,
             told=said_failed or bool(summary),
+            code=self._code(status, said_failed),
         )
+
+    def _code(self, status: int, said_failed: bool) -> str:
+        """Machine-readable reason of a failure."""
+        if self._run.control.aborted is not None:
+            return self._run.control.abort_code
+        if said_failed:
+            return "failed"
+        return "signal" if status < 0 else "exit_status"
 
 
 def _text(value: Any) -> str:

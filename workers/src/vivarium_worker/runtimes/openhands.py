@@ -30,7 +30,7 @@ from openhands.tools.terminal import TerminalTool
 from .. import events
 from ..control import Aborted
 from ..inbox import Message
-from ..run import Outcome, Run, Usage
+from ..run import Outcome, Run, Usage, over_budget
 from ..spool import SpoolClosed
 from .openhands_agent import WatchedAgent, WatchedConversation, model
 from .openhands_gate import Gate
@@ -106,10 +106,11 @@ class Conversation:
             await self._turns_until_done()
             return self._outcome("")
         except Aborted as e:
-            return self._outcome(str(e))
+            return self._outcome(str(e), self._run.control.abort_code)
         except ConversationRunError as e:
-            problem = self._run.control.aborted or self._report.error
-            return self._outcome(problem or str(e.original_exception))
+            aborted = self._run.control.aborted
+            problem = aborted or self._report.error or str(e.original_exception)
+            return self._outcome(problem, self._run.control.abort_code if aborted else "model_error")
         finally:
             self._run.inbox.listen(lambda: None)
             self._run.control.listen(lambda: None)
@@ -262,22 +263,23 @@ class Conversation:
         else:
             self._report.tell(event)
 
-    def _outcome(self, problem: str) -> Outcome:
+    def _outcome(self, problem: str, code: str = "failed") -> Outcome:
         metrics = self._conversation.conversation_stats.get_combined_metrics()
         status = self._conversation.state.execution_status
         completed = not problem and status == ConversationExecutionStatus.FINISHED
-        budget = self._run.settings.budget_usd
-        if "MaxBudgetReached" in (problem or self._report.error):
-            problem = f"the budget of ${budget} is spent"
         usage = _usage(metrics)
+        cost = max(0.0, float(metrics.accumulated_cost) - self._spent_before)
+        if "MaxBudgetReached" in (problem or self._report.error):
+            problem, code = over_budget(cost, self._run.settings.budget_usd or 0.0), "budget"
         return Outcome(
             completed=completed,
             summary=self._report.summary if completed else "",
             reason="" if completed else problem or self._report.error or f"the agent is {status.value}",
-            cost_usd=max(0.0, float(metrics.accumulated_cost) - self._spent_before),
+            cost_usd=cost,
             usage=Usage(**{name: value - getattr(self._before, name) for name, value in usage.fields().items()}),
             turns=self._turns,
             session_id=str(self._identity),
+            code=code,
         )
 
     def _open(self) -> WatchedConversation:

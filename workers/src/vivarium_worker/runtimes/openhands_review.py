@@ -9,9 +9,13 @@ from typing import Any
 from openhands.sdk.tool import Action, Observation, ToolAnnotations, ToolDefinition, ToolExecutor
 from pydantic import Field
 
+from .. import review_options
 from ..run import Run
 
 DESCRIPTION = "Ask a person to decide. Waits for the answer. Use it when a decision is not yours to take."
+
+
+OPTIONS = "The possible decisions, if it is not about yes or no."
 
 
 class RequestReviewAction(Action):
@@ -19,6 +23,7 @@ class RequestReviewAction(Action):
 
     reason: str = Field(description="Why a person has to decide, in a word or two.")
     description: str = Field(description="What has to be decided.")
+    options: list[str] = Field(default=[], description=OPTIONS)
 
 
 class RequestReviewObservation(Observation):
@@ -32,7 +37,12 @@ class RequestReview(ToolExecutor[RequestReviewAction, RequestReviewObservation])
         self._run = run
 
     def __call__(self, action: RequestReviewAction, conversation: Any = None) -> RequestReviewObservation:  # noqa: ARG002
-        question = {"reason": action.reason, "description": action.description, "context": {}, "blocking": True}
+        question = {
+            "reason": action.reason,
+            "description": action.description,
+            "context": review_options.context(action.options),
+            "blocking": True,
+        }
         answer = json.dumps(self._run.review(question), ensure_ascii=False)
         heard: RequestReviewObservation = RequestReviewObservation.from_text(text=answer)
         return heard

@@ -16,14 +16,15 @@ export function CommandPart({ row }: { row: CommandRow }) {
   )
   return (
     <Fold line={line}>
-      {row.line.includes('\n') && <pre className={css.input}>{plain(row.line)}</pre>}
+      {row.line.includes('\n') && <pre className={`scrolls ${css.input}`}>{plain(row.line)}</pre>}
       {row.dropped > 0 && <p className={css.aside}>{count(row.dropped)} characters are not shown</p>}
       <Terminal>{row.output || '(no output)'}</Terminal>
     </Fold>
   )
 }
 
-function Outcome({ row: { end } }: { row: CommandRow }) {
+function Outcome({ row: { end, isCut } }: { row: CommandRow }) {
+  if (end === undefined && isCut) return <span className={css.outcome}>ended with the sandbox</span>
   if (end === undefined) {
     return (
       <span className={css.outcome}>
@@ -35,8 +36,13 @@ function Outcome({ row: { end } }: { row: CommandRow }) {
   return (
     <span className={css.outcome} data-mood={isGood ? 'ok' : 'bad'}>
       {isGood ? <Check size={14} aria-hidden /> : <X size={14} aria-hidden />}
-      {!isGood && (end.cause === 'exited' ? `exit ${end.exitCode}` : end.cause)}
-      {end.durationMs !== undefined && ` ${took(end.durationMs)}`}
+      {outcome(end)}
     </span>
   )
+}
+
+/** `exit 1 · 977 ms`; a command that went well only says how long it took. */
+export function outcome({ exitCode, cause, durationMs }: NonNullable<CommandRow['end']>): string {
+  const how = exitCode === 0 ? undefined : cause === 'exited' ? `exit ${exitCode ?? '?'}` : plain(cause)
+  return [how, durationMs === undefined ? undefined : took(durationMs)].filter(Boolean).join(' · ')
 }

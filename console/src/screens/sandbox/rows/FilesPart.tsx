@@ -1,16 +1,26 @@
 import { Link } from '@tanstack/react-router'
 import { FileDiff } from 'lucide-react'
+import { type Flood, isFloodHidden } from '~/store/floods'
 import type { FileChange, FilesRow } from '~/store/rows'
 import { count, plain } from '~/ui/format'
+import { useHides } from '../../files/use-ignored'
 import { Fold } from './Fold'
 import css from './rows.module.css'
 
 const SIGNS = { created: 'A', modified: 'M', deleted: 'D' } as const
 
 export function FilesPart({ row }: { row: FilesRow }) {
-  const total = row.changes.length + row.counted
-  const names = row.changes.slice(0, 3).map((change) => change.path)
-  const rest = total - names.length
+  const hides = useHides()
+  const changes = hides ? row.changes.filter((change) => !hides(change.path)) : row.changes
+  const floods = hides ? row.floods.filter((flood) => !isFloodHidden(flood, hides)) : row.floods
+  const counted = sum(floods)
+  const hidden = row.changes.length - changes.length + sum(row.floods) - counted
+  const total = changes.length + counted
+  const paths = [...new Set(changes.map((change) => change.path))]
+  const isDirectory = (path: string) => path.endsWith('/')
+  // Files say more than the directories that were made for them.
+  const names = [...paths.filter((path) => !isDirectory(path)), ...paths.filter(isDirectory)].slice(0, 3)
+  const rest = paths.length - names.length + counted
   const line = (
     <>
       <FileDiff size={15} aria-hidden className={css.icon} />
@@ -22,15 +32,20 @@ export function FilesPart({ row }: { row: FilesRow }) {
   return (
     <Fold line={line}>
       <ul className={css.files}>
-        {row.changes.map((change) => (
+        {changes.map((change) => (
           <li key={change.seq}>
             <File change={change} />
           </li>
         ))}
       </ul>
-      {row.counted > 0 && <p className={css.aside}>{count(row.counted)} more were only counted</p>}
+      {hidden > 0 && <p className={css.aside}>{count(hidden)} changes of ignored files are hidden</p>}
+      {counted > 0 && <p className={css.aside}>{count(counted)} more were only counted</p>}
     </Fold>
   )
+}
+
+function sum(floods: readonly Flood[]): number {
+  return floods.reduce((total, flood) => total + flood.count, 0)
 }
 
 function File({ change }: { change: FileChange }) {
@@ -73,7 +88,7 @@ function Places({ change: { path, seq, how } }: { change: FileChange }) {
 
 function Diff({ text }: { text: string }) {
   return (
-    <pre className={css.diff}>
+    <pre className={`scrolls ${css.diff}`}>
       {text.split('\n').map((line, index) => (
         <span key={index} data-sign={signOf(line)}>
           {plain(line)}

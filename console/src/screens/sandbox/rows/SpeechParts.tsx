@@ -46,7 +46,9 @@ export function SaidPart({ row }: { row: SaidRow }) {
           {row.heard ? <Check size={13} aria-hidden /> : <Clock size={13} aria-hidden />}
           {row.heard
             ? `delivered${row.heard.latencyMs === undefined ? '' : ` after ${took(row.heard.latencyMs)}`}`
-            : 'waiting'}
+            : row.isCut
+              ? 'not delivered'
+              : 'waiting'}
         </span>
       </p>
       <Prose>{row.text}</Prose>

@@ -1,5 +1,6 @@
 import { text } from '~/api/data'
 import type { GapRow, NoteRow, StateRow } from '~/store/rows'
+import { Clamp } from '~/ui/Clamp'
 import { plain, whole } from '~/ui/format'
 import { Terminal } from '~/ui/Terminal'
 import { Fold } from './Fold'
@@ -7,7 +8,20 @@ import css from './rows.module.css'
 
 const MOST_OF_A_LINE = 240
 
+/** A failure is shown as the program wrote it, and its first lines until somebody wants all. */
 export function StatePart({ row }: { row: StateRow }) {
+  if (row.mood === 'bad' && row.detail !== '') {
+    return (
+      <div className={css.failure}>
+        <p className={css.state} data-mood="bad">
+          <strong>{row.title}</strong>
+        </p>
+        <Clamp lines={6} of="failure" isCode>
+          {plain(row.detail.trim())}
+        </Clamp>
+      </div>
+    )
+  }
   return (
     <p className={css.state} data-mood={row.mood}>
       <strong>{row.title}</strong>
@@ -30,7 +44,7 @@ export function NotePart({ row }: { row: NoteRow }) {
   return (
     <Fold line={line}>
       {words === undefined ? (
-        <pre className={css.input}>{plain(JSON.stringify(row.data, null, 2))}</pre>
+        <pre className={`scrolls ${css.input}`}>{plain(JSON.stringify(row.data, null, 2))}</pre>
       ) : (
         <Terminal>{words}</Terminal>
       )}

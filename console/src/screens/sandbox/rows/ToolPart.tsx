@@ -20,7 +20,7 @@ export function ToolPart({ row }: { row: ToolRow }) {
     <>
       <Icon size={15} aria-hidden className={css.icon} />
       <span className={css.name}>{plain(row.name)}</span>
-      <code className={css.cut}>{plain(toolSummary(row.input))}</code>
+      <code className={css.cut}>{row.asks ? '' : plain(toolSummary(row.input))}</code>
       <Outcome row={row} />
     </>
   )
@@ -32,7 +32,8 @@ export function ToolPart({ row }: { row: ToolRow }) {
   )
 }
 
-function Outcome({ row: { result, at } }: { row: ToolRow }) {
+function Outcome({ row: { result, at, isCut } }: { row: ToolRow }) {
+  if (result === undefined && isCut) return <span className={css.outcome}>no result</span>
   if (result === undefined) {
     return (
       <span className={css.outcome}>
@@ -45,15 +46,14 @@ function Outcome({ row: { result, at } }: { row: ToolRow }) {
   return (
     <span className={css.outcome} data-mood={result.isError ? 'bad' : 'ok'}>
       {result.isError ? <X size={14} aria-hidden /> : <Check size={14} aria-hidden />}
-      {result.isError && 'failed '}
-      {ms > 0 && took(ms)}
+      {[result.isError && 'failed', ms > 0 && took(ms)].filter(Boolean).join(' · ')}
     </span>
   )
 }
 
 function Input({ row }: { row: ToolRow }) {
   const command = row.input.command
-  if (typeof command === 'string') return <pre className={css.input}>{plain(command)}</pre>
+  if (typeof command === 'string') return <pre className={`scrolls ${css.input}`}>{plain(command)}</pre>
   if (Object.keys(row.input).length === 0) return null
-  return <pre className={css.input}>{plain(JSON.stringify(row.input, null, 2))}</pre>
+  return <pre className={`scrolls ${css.input}`}>{plain(JSON.stringify(row.input, null, 2))}</pre>
 }

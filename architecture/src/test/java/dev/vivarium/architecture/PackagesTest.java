@@ -34,6 +34,11 @@ class PackagesTest {
 
     private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
+                    "task",
+                    new Layer(
+                            Set.of("run", "sandbox", "access", "log", "store"),
+                            "the queue starts runs for the owners of tasks, and the audit log shows it")),
+            Map.entry(
                     "run",
                     new Layer(
                             Set.of("sandbox", "exec", "files", "image", "log", "store"),

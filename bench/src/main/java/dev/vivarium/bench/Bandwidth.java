@@ -4,6 +4,7 @@ import dev.vivarium.bench.Report.Row;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.sdk.Sandbox;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 
 /// Rate of 1 GiB of standard output through the engine in this process, compared with a bare pipe and Docker's exec
 /// stream.
@@ -23,16 +24,12 @@ final class Bandwidth implements Measurement {
             var box = engine.sandbox("bench", "bandwidth");
             Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
             Quiet.await();
-            for (int i = -1; i < bench.rounds(7); i++) {
-                if (i == 0) {
-                    bare.clear();
-                    local.clear();
-                    docker.clear();
-                }
+            IntConsumer round = _ -> {
                 bare.time(() -> expect(BYTES, readBare(bench.bare())));
                 local.time(() -> expect(BYTES, readLocal(box)));
                 container.ifPresent(id -> readDocker(bench.docker().orElseThrow(), id));
-            }
+            };
+            Samples.alternate(1, bench.rounds(7), round, bare, local, docker);
             container.ifPresent(id -> bench.docker().orElseThrow().remove(id));
         }
         double dockerRate = DOCKER_BYTES / MIB / (docker.p50() / 1000);

@@ -1,11 +1,14 @@
 package dev.vivarium.bench;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
@@ -17,45 +20,25 @@ final class Bare {
     private static final int OPEN_ACTIONS_SIZE = 128;
     private static final int READ_SIZE = 65_536;
 
-    private final Linker linker = Linker.nativeLinker();
-    private final SymbolLookup symbols = linker.defaultLookup();
-    private final MethodHandle spawn = function(
-            "posix_spawn",
-            FunctionDescriptor.of(
-                    ValueLayout.JAVA_INT,
-                    ValueLayout.ADDRESS,
-                    ValueLayout.ADDRESS,
-                    ValueLayout.ADDRESS,
-                    ValueLayout.ADDRESS,
-                    ValueLayout.ADDRESS,
-                    ValueLayout.ADDRESS));
-    private final MethodHandle waitpid = function(
-            "waitpid",
-            FunctionDescriptor.of(
-                    ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-    private final MethodHandle pipe =
-            function("pipe", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
-    private final MethodHandle read = function(
-            "read",
-            FunctionDescriptor.of(
-                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
-    private final MethodHandle close =
-            function("close", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    private final MethodHandle actionsInit =
-            function("posix_spawn_file_actions_init", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
-    private final MethodHandle actionsDup = function(
-            "posix_spawn_file_actions_adddup2",
-            FunctionDescriptor.of(
-                    ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    private final MethodHandle actionsClose = function(
-            "posix_spawn_file_actions_addclose",
-            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-    private final MethodHandle actionsDestroy = function(
-            "posix_spawn_file_actions_destroy", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
+    private final MethodHandle spawn =
+            function("posix_spawn", JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS);
+    private final MethodHandle waitpid = function("waitpid", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    private final MethodHandle pipe = function("pipe", JAVA_INT, ADDRESS);
+    private final MethodHandle read = function("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+    private final MethodHandle close = function("close", JAVA_INT, JAVA_INT);
+    private final MethodHandle actionsInit = function("posix_spawn_file_actions_init", JAVA_INT, ADDRESS);
+    private final MethodHandle actionsDup =
+            function("posix_spawn_file_actions_adddup2", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+    private final MethodHandle actionsClose =
+            function("posix_spawn_file_actions_addclose", JAVA_INT, ADDRESS, JAVA_INT);
+    private final MethodHandle actionsDestroy = function("posix_spawn_file_actions_destroy", JAVA_INT, ADDRESS);
 
-    @SuppressWarnings("restricted") // This class calls the C library directly on purpose.
-    private MethodHandle function(String name, FunctionDescriptor shape) {
-        return linker.downcallHandle(symbols.findOrThrow(name), shape);
+    /// Returns a function of the C library.
+    @SuppressWarnings("restricted") // The baselines call the C library directly on purpose.
+    static MethodHandle function(String name, MemoryLayout result, MemoryLayout... parameters) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(
+                linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, parameters));
     }
 
     /// Runs the program to its end and returns its exit status.
@@ -69,10 +52,10 @@ final class Bare {
     /// Runs the program, reads its standard output through a pipe to the end, and returns the number of bytes.
     long readAll(String... argv) {
         try (var arena = Arena.ofConfined()) {
-            var ends = arena.allocate(ValueLayout.JAVA_INT, 2);
+            var ends = arena.allocate(JAVA_INT, 2);
             check("pipe", (int) pipe.invokeExact(ends));
-            int readEnd = ends.getAtIndex(ValueLayout.JAVA_INT, 0);
-            int writeEnd = ends.getAtIndex(ValueLayout.JAVA_INT, 1);
+            int readEnd = ends.getAtIndex(JAVA_INT, 0);
+            int writeEnd = ends.getAtIndex(JAVA_INT, 1);
             int pid = spawn(arena, stdoutTo(arena, readEnd, writeEnd), List.of(argv));
             check("close", (int) close.invokeExact(writeEnd));
             long total = drain(arena, readEnd);
@@ -105,16 +88,16 @@ final class Bare {
 
     private int spawn(Arena arena, MemorySegment actions, List<String> argv) {
         try {
-            var pid = arena.allocate(ValueLayout.JAVA_INT);
+            var pid = arena.allocate(JAVA_INT);
             var arguments = strings(arena, argv);
             var environment = strings(arena, List.of("PATH=/usr/local/bin:/usr/bin:/bin"));
-            var path = arguments.get(ValueLayout.ADDRESS, 0);
+            var path = arguments.get(ADDRESS, 0);
             check("posix_spawn " + argv.getFirst(), (int)
                     spawn.invokeExact(pid, path, actions, MemorySegment.NULL, arguments, environment));
             if (!actions.equals(MemorySegment.NULL)) {
                 check("destroy", (int) actionsDestroy.invokeExact(actions));
             }
-            return pid.get(ValueLayout.JAVA_INT, 0);
+            return pid.get(JAVA_INT, 0);
         } catch (Throwable failure) {
             throw new IllegalStateException("spawning " + argv.getFirst(), failure);
         }
@@ -122,22 +105,22 @@ final class Bare {
 
     private int await(Arena arena, int pid) {
         try {
-            var status = arena.allocate(ValueLayout.JAVA_INT);
+            var status = arena.allocate(JAVA_INT);
             if ((int) waitpid.invokeExact(pid, status, 0) != pid) {
                 throw new IllegalStateException("waitpid lost process " + pid);
             }
-            return status.get(ValueLayout.JAVA_INT, 0) >> 8;
+            return status.get(JAVA_INT, 0) >> 8;
         } catch (Throwable failure) {
             throw new IllegalStateException("waiting for process " + pid, failure);
         }
     }
 
     private static MemorySegment strings(Arena arena, List<String> values) {
-        var array = arena.allocate(ValueLayout.ADDRESS, values.size() + 1L);
+        var array = arena.allocate(ADDRESS, values.size() + 1L);
         for (int i = 0; i < values.size(); i++) {
-            array.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(values.get(i)));
+            array.setAtIndex(ADDRESS, i, arena.allocateFrom(values.get(i)));
         }
-        array.setAtIndex(ValueLayout.ADDRESS, values.size(), MemorySegment.NULL);
+        array.setAtIndex(ADDRESS, values.size(), MemorySegment.NULL);
         return array;
     }
 

@@ -1,14 +1,16 @@
 package dev.vivarium.bench;
 
+import static dev.vivarium.bench.Bare.function;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
@@ -18,23 +20,20 @@ final class BarePty implements AutoCloseable {
     private static final int NAME = 128;
     private static final int BUFFER = 4096;
 
-    private final Linker linker = Linker.nativeLinker();
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment buffer = arena.allocate(BUFFER);
-    private final MethodHandle read = function("read", ValueLayout.JAVA_LONG, three());
-    private final MethodHandle write = function("write", ValueLayout.JAVA_LONG, three());
+    private final MethodHandle read = function("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+    private final MethodHandle write = function("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
     private final int master;
     private final Process process;
 
     private BarePty(String... argv) {
         try {
-            master = (int) function("posix_openpt", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
-                    .invokeExact(READ_WRITE_NO_CONTROL);
-            check((int) function("grantpt", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
-                    .invokeExact(master));
-            check((int) function("unlockpt", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
-                    .invokeExact(master));
-            check((int) function("ptsname_r", ValueLayout.JAVA_INT, three()).invokeExact(master, buffer, (long) NAME));
+            master = (int) function("posix_openpt", JAVA_INT, JAVA_INT).invokeExact(READ_WRITE_NO_CONTROL);
+            check((int) function("grantpt", JAVA_INT, JAVA_INT).invokeExact(master));
+            check((int) function("unlockpt", JAVA_INT, JAVA_INT).invokeExact(master));
+            check((int) function("ptsname_r", JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG)
+                    .invokeExact(master, buffer, (long) NAME));
             var name = new File(buffer.getString(0));
             process = new ProcessBuilder(argv)
                     .redirectInput(name)
@@ -56,7 +55,7 @@ final class BarePty implements AutoCloseable {
     void echo(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         try {
-            MemorySegment.copy(bytes, 0, buffer, ValueLayout.JAVA_BYTE, 0, bytes.length);
+            MemorySegment.copy(bytes, 0, buffer, JAVA_BYTE, 0, bytes.length);
             long written = (long) write.invokeExact(master, buffer, (long) bytes.length);
             require(written == bytes.length);
             await(bytes.length);
@@ -82,22 +81,11 @@ final class BarePty implements AutoCloseable {
     public void close() {
         process.destroyForcibly();
         try {
-            int _ = (int) function("close", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
-                    .invokeExact(master);
+            int _ = (int) function("close", JAVA_INT, JAVA_INT).invokeExact(master);
         } catch (Throwable failure) {
             throw new IllegalStateException("closing a terminal", failure);
         }
         arena.close();
-    }
-
-    private static MemoryLayout[] three() {
-        return new MemoryLayout[] {ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG};
-    }
-
-    @SuppressWarnings("restricted") // This class calls the C library directly on purpose.
-    private MethodHandle function(String name, MemoryLayout result, MemoryLayout... parameters) {
-        return linker.downcallHandle(
-                linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, parameters));
     }
 
     private static void check(int result) {

@@ -16,11 +16,11 @@ final class Burst implements Measurement {
             var result = Crowd.turns(
                     CALLERS,
                     1,
-                    caller -> new Caller(server.connect(), http -> {
+                    caller -> new Caller(server.connect(), (http, _) -> {
                         String session = VivServer.create(http, "burst-" + caller);
                         VivServer.execute(http, session, "echo ready");
                     }));
-            result.failures().stream().limit(3).forEach(failure -> System.err.println("  " + failure));
+            result.explain();
             int served = result.samples().count();
             report.add(Row.of("load: 100 simultaneous creations, to output", result.samples())
                     .held("all succeed (" + served + " of " + CALLERS + ")", served == CALLERS));

@@ -28,7 +28,8 @@ final class Chaos implements Measurement {
         var ledger = new Ledger();
         Set<String> ids = new TreeSet<>();
         var line = new Line();
-        List<String> sandboxes = begin(bench, home, line);
+        line.connect(bench.startServer(home, SETTINGS));
+        List<String> sandboxes = line.server().createAll("chaos-", SANDBOXES);
         try (var load = new ChaosLoad(line, sandboxes, ledger)) {
             var random = new Random(kills);
             for (int kill = 0; kill < kills; kill++) {
@@ -46,17 +47,6 @@ final class Chaos implements Measurement {
         } finally {
             line.server().close();
         }
-    }
-
-    private static List<String> begin(Bench bench, Path home, Line line) {
-        line.connect(bench.startServer(home, SETTINGS));
-        var sandboxes = new ArrayList<String>();
-        try (var http = line.server().connect()) {
-            for (int i = 0; i < SANDBOXES; i++) {
-                sandboxes.add(VivServer.create(http, "chaos-" + i));
-            }
-        }
-        return sandboxes;
     }
 
     private static void addRows(Report report, int kills, Ledger ledger, Set<String> left) {

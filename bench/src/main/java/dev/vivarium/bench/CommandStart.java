@@ -3,6 +3,7 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /// Latency of the command line: `viv --version`, and `viv threads` as an example of a listing.
 ///
@@ -19,11 +20,7 @@ final class CommandStart implements Measurement {
     @Override
     public void run(Bench bench, Report report) {
         try (var server = bench.startServer(Map.of("POOL_SIZE", "0"))) {
-            try (var http = server.connect()) {
-                for (int i = 0; i < THREADS; i++) {
-                    VivServer.create(http, "listed-" + i);
-                }
-            }
+            server.createAll("listed-", THREADS);
             Path home = server.home();
             var environment = Map.of(
                     "VIV_SERVER", server.address(),
@@ -32,14 +29,11 @@ final class CommandStart implements Measurement {
                     "XDG_STATE_HOME", home.resolve("state").toString());
             Quiet.await();
             // The first run of each fills the page cache.
-            for (int i = -1; i < ROUNDS; i++) {
-                if (i == 0) {
-                    version.clear();
-                    list.clear();
-                }
+            IntConsumer round = _ -> {
                 version.time(() -> bench.viv(environment, "--version"));
                 list.time(() -> bench.viv(environment, "threads"));
-            }
+            };
+            Samples.alternate(1, ROUNDS, round, version, list);
         }
         report.add(Row.of("viv --version", version).held("<= 100 ms", version.p50() <= MOST_VERSION_MILLIS));
         report.add(Row.of("viv threads, 20 of them", list).held("<= 400 ms", list.p50() <= MOST_LIST_MILLIS));

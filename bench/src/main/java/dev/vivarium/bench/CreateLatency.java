@@ -4,6 +4,7 @@ import dev.vivarium.bench.Report.Row;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 
 /// Latency from the create call to the first output of a command, compared with a Docker container.
 ///
@@ -53,15 +54,14 @@ final class CreateLatency implements Measurement {
             var warmOne = Used.of(pooled);
             var coldOne = Used.of(poolless);
             Quiet.await();
-            for (int i = -WARM_UP; i < bench.rounds(60); i++) {
-                if (i == 0) {
-                    clear();
-                }
+            IntConsumer round = i -> {
                 round(warmOne, coldOne, i);
                 if (i >= -1 && i % DOCKER_EVERY == 0 && container.isPresent()) {
                     measureDocker(bench.docker().orElseThrow(), container.get());
                 }
-            }
+            };
+            Samples[] all = {warmCreate, warm, rested, coldCreate, cold, drained, docker};
+            Samples.alternate(WARM_UP, bench.rounds(60), round, all);
         }
         container.ifPresent(id -> bench.docker().orElseThrow().remove(id));
         addRows(report);
@@ -79,16 +79,6 @@ final class CreateLatency implements Measurement {
                 .heldToTimesBetterThanDocker(8));
         report.add(Row.of("  of which create", coldCreate));
         report.add(Row.of("create -> first output, drained pool", drained).besideDocker(docker.p50()));
-    }
-
-    private void clear() {
-        warmCreate.clear();
-        warm.clear();
-        rested.clear();
-        coldCreate.clear();
-        cold.clear();
-        drained.clear();
-        docker.clear();
     }
 
     private void round(Used pooled, Used poolless, int number) {

@@ -30,6 +30,11 @@ final class Crowd {
             return samples.count() / (took.toNanos() / 1e9);
         }
 
+        /// Prints the first failures.
+        void explain() {
+            failures.stream().limit(3).forEach(failure -> System.err.println("  failed: " + failure));
+        }
+
         Result orThrow() {
             if (!failures.isEmpty()) {
                 throw new IllegalStateException(failures.size() + " failed, the first with: " + failures.getFirst());

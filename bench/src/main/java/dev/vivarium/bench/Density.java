@@ -89,7 +89,7 @@ final class Density implements Measurement {
         Crowd.turns(
                         PARALLELISM,
                         SANDBOXES / 2 / PARALLELISM,
-                        caller -> new Caller(server.connect(), http -> {
+                        caller -> new Caller(server.connect(), (http, _) -> {
                             String session = VivServer.create(http, "churn-" + caller);
                             VivServer.cleanup(http, session);
                         }))
@@ -103,7 +103,8 @@ final class Density implements Measurement {
                         SANDBOXES / PARALLELISM,
                         _ -> new Caller(
                                 server.connect(),
-                                http -> sessions.add(VivServer.create(http, "density-" + number.incrementAndGet()))))
+                                (http, _) ->
+                                        sessions.add(VivServer.create(http, "density-" + number.incrementAndGet()))))
                 .orThrow();
     }
 }

@@ -3,6 +3,7 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 
 /// Round trip of one small command: bare, through the engine in this process, over HTTP, and through a Docker Engine.
 ///
@@ -26,17 +27,15 @@ final class ExecLatency implements Measurement {
             var box = engine.sandbox("bench", "exec-latency");
             Optional<String> container = bench.docker().map(Docker::runToFirstOutput);
             Quiet.await();
-            for (int i = -WARM_UP; i < bench.rounds(2000); i++) {
-                if (i == 0) {
-                    clear();
-                }
+            IntConsumer round = i -> {
                 bare.time(() -> bench.bare().run("/bin/bash", "-c", COMMAND));
                 local.time(() -> box.execute(COMMAND));
                 http.time(() -> VivServer.execute(connection, session, COMMAND));
                 if (i % DOCKER_EVERY == 0) {
                     container.ifPresent(id -> dockerExec(bench.docker().orElseThrow(), id));
                 }
-            }
+            };
+            Samples.alternate(WARM_UP, bench.rounds(2000), round, bare, local, http, docker);
             container.ifPresent(id -> bench.docker().orElseThrow().remove(id));
         }
         report.add(Row.of("exec round trip, local mode", local)
@@ -48,13 +47,6 @@ final class ExecLatency implements Measurement {
                 .besideDocker(docker.p50())
                 .heldToTimesBare(4)
                 .heldToTimesBetterThanDocker(20));
-    }
-
-    private void clear() {
-        bare.clear();
-        local.clear();
-        http.clear();
-        docker.clear();
     }
 
     private void dockerExec(Docker engine, String container) {

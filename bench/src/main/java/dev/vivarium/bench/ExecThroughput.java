@@ -27,7 +27,7 @@ final class ExecThroughput implements Measurement {
     public void run(Bench bench, Report report) {
         try (var server = bench.startServer(Map.of("POOL_SIZE", "0"));
                 var engine = bench.openLocal()) {
-            List<String> sessions = sessions(server);
+            List<String> sessions = server.createAll("throughput-", SANDBOXES);
             List<Sandbox> boxes = boxes(engine);
             var containers = new ArrayList<String>();
             bench.docker().ifPresent(other -> {
@@ -56,16 +56,6 @@ final class ExecThroughput implements Measurement {
                 .besideDocker(docker.perSecond()));
     }
 
-    private static List<String> sessions(VivServer server) {
-        var sessions = new ArrayList<String>();
-        try (var http = server.connect()) {
-            for (int i = 0; i < SANDBOXES; i++) {
-                sessions.add(VivServer.create(http, "throughput-" + i));
-            }
-        }
-        return sessions;
-    }
-
     private static List<Sandbox> boxes(SandboxClient engine) {
         var boxes = new ArrayList<Sandbox>();
         for (int i = 0; i < SANDBOXES; i++) {
@@ -84,12 +74,12 @@ final class ExecThroughput implements Measurement {
 
     private static IntFunction<Crowd.Member> overHttp(VivServer server, List<String> sessions) {
         return caller -> new Caller(
-                server.connect(), http -> VivServer.execute(http, sessions.get(caller % SANDBOXES), COMMAND));
+                server.connect(), (http, _) -> VivServer.execute(http, sessions.get(caller % SANDBOXES), COMMAND));
     }
 
     private static IntFunction<Crowd.Member> onDocker(Docker docker, List<String> containers) {
-        return caller ->
-                new Caller(docker.connect(), http -> docker.exec(http, containers.get(caller % SANDBOXES), COMMAND));
+        return caller -> new Caller(
+                docker.connect(), (http, _) -> docker.exec(http, containers.get(caller % SANDBOXES), COMMAND));
     }
 
     /// Sum of several slices.

@@ -1,10 +1,12 @@
 package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -31,16 +33,27 @@ final class FileTransfer implements Measurement {
         static Lane of(int size, Path directory) {
             byte[] content = new byte[size];
             new Random(SEED).nextBytes(content);
+            String name = "file" + size;
+            Path file = FileTransfer.write(directory.resolve(name), content);
             return new Lane(
                     content,
-                    Tar.of("file", content),
-                    directory.resolve("file" + size),
+                    archive(directory, name),
+                    file,
                     new Samples(),
                     new Samples(),
                     new Samples(),
                     new Samples(),
                     new Samples(),
                     new Samples());
+        }
+
+        /// Returns a tar archive with the file under the name `file`, the format of Docker's archive API.
+        private static byte[] archive(Path directory, String name) {
+            var archive = new ByteArrayOutputStream();
+            var command =
+                    List.of("tar", "--create", "--directory", directory.toString(), "--transform", "s/.*/file/", name);
+            Programs.run(command, Map.of(), archive);
+            return archive.toByteArray();
         }
     }
 
@@ -91,13 +104,7 @@ final class FileTransfer implements Measurement {
     }
 
     private static void measureHost(Lane lane) {
-        lane.hostWrite().time(() -> {
-            try {
-                Files.write(lane.hostFile(), lane.content());
-            } catch (IOException failure) {
-                throw new UncheckedIOException(failure);
-            }
-        });
+        lane.hostWrite().time(() -> write(lane.hostFile(), lane.content()));
         lane.hostRead().time(() -> {
             try {
                 Files.readAllBytes(lane.hostFile());
@@ -105,6 +112,14 @@ final class FileTransfer implements Measurement {
                 throw new UncheckedIOException(failure);
             }
         });
+    }
+
+    private static Path write(Path file, byte[] content) {
+        try {
+            return Files.write(file, content);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     private static void addRows(String size, Lane lane, Report report) {

@@ -302,7 +302,13 @@ final class Http implements AutoCloseable {
     }
 
     /// Size and checksum of a response that was not kept.
-    record Received(long bytes, long crc) {}
+    record Received(long bytes, long crc) {
+        static Received of(byte[] content) {
+            var sum = new CRC32();
+            sum.update(content);
+            return new Received(content.length, sum.getValue());
+        }
+    }
 
     /// Complete response.
     @SuppressWarnings("ArrayRecordComponent") // Never compared.

@@ -2,14 +2,12 @@ package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
-import java.util.zip.CRC32;
 
 /// Load scenarios: steady commands over many sessions, concurrent file operations, and sandbox churn.
 ///
@@ -25,7 +23,7 @@ final class Load implements Measurement {
     @Override
     public void run(Bench bench, Report report) {
         try (var server = bench.startServer(Map.of("POOL_SIZE", "10", "VIV_MAX_SANDBOXES", "200"))) {
-            List<String> sessions = sessions(server);
+            List<String> sessions = server.createAll("load-", SESSIONS);
             Quiet.await();
             steady(bench, report, server, sessions);
             flatOut(bench, report, server, sessions);
@@ -36,21 +34,11 @@ final class Load implements Measurement {
         }
     }
 
-    private static List<String> sessions(VivServer server) {
-        var sessions = new ArrayList<String>();
-        try (var http = server.connect()) {
-            for (int i = 0; i < SESSIONS; i++) {
-                sessions.add(VivServer.create(http, "load-" + i));
-            }
-        }
-        return sessions;
-    }
-
     private static void steady(Bench bench, Report report, VivServer server, List<String> sessions) {
         var interval = Duration.ofMinutes(1).dividedBy(COMMANDS_A_MINUTE);
         int turns = bench.rounds(10);
         var result = Crowd.paced(SESSIONS, turns, interval, command(server, sessions));
-        explain(result);
+        result.explain();
         double worst = result.samples().percentile(100);
         boolean holds = result.failures().isEmpty() && worst < LATE.toMillis();
         report.add(Row.of("load: 1,000 commands/min over 50 sessions", result.samples())
@@ -59,7 +47,7 @@ final class Load implements Measurement {
 
     private static void flatOut(Bench bench, Report report, VivServer server, List<String> sessions) {
         var result = Crowd.during(SESSIONS, Duration.ofMillis(bench.rounds(10_000)), command(server, sessions));
-        explain(result);
+        result.explain();
         double perMinute = result.perSecond() * 60;
         report.add(Row.rate("load: the same as fast as it goes", "/min", perMinute)
                 .held("all succeed, >= 1,000", result.failures().isEmpty() && perMinute >= COMMANDS_A_MINUTE));
@@ -67,20 +55,18 @@ final class Load implements Measurement {
 
     private static IntFunction<Crowd.Member> command(VivServer server, List<String> sessions) {
         return caller -> new Caller(
-                server.connect(), http -> VivServer.execute(http, sessions.get(caller % SESSIONS), "echo hello"));
+                server.connect(), (http, _) -> VivServer.execute(http, sessions.get(caller % SESSIONS), "echo hello"));
     }
 
     /// Half of the operations are writes, half are reads of the written files.
     private static void fileOperations(Bench bench, Report report, VivServer server, List<String> sessions) {
         byte[] content = new byte[FILE_SIZE];
         new Random(FILE_SIZE).nextBytes(content);
-        var sum = new CRC32();
-        sum.update(content);
-        var wanted = new Http.Received(FILE_SIZE, sum.getValue());
+        var wanted = Http.Received.of(content);
         var result = Crowd.turns(
                 FILE_CALLERS,
                 bench.rounds(10),
-                caller -> new Caller(server.connect(), http -> {
+                caller -> new Caller(server.connect(), (http, _) -> {
                     String session = sessions.get(caller % SESSIONS);
                     String name = "file-" + caller;
                     VivServer.upload(http, session, name, content);
@@ -88,7 +74,7 @@ final class Load implements Measurement {
                         throw new IllegalStateException("other bytes came back");
                     }
                 }));
-        explain(result);
+        result.explain();
         report.add(Row.of("load: 100 concurrent writes and reads, 64 KB", result.samples())
                 .held(
                         "all succeed, same bytes (" + result.samples().count() + ")",
@@ -101,13 +87,13 @@ final class Load implements Measurement {
         var result = Crowd.turns(
                 CHURNERS,
                 bench.rounds(40),
-                caller -> new Caller(server.connect(), http -> {
+                caller -> new Caller(server.connect(), (http, _) -> {
                     String session = VivServer.create(http, "churn-" + caller);
                     ids.add(session);
                     VivServer.execute(http, session, "echo hello > file; sleep 1000 &");
                     VivServer.cleanup(http, session);
                 }));
-        explain(result);
+        result.explain();
         Set<String> left = Traces.awaitNone(ids, server.home());
         left.stream().limit(10).forEach(trace -> System.err.println("  left: " + trace));
         report.add(Row.rate("load: churn, create to cleanup", "/s", result.perSecond())
@@ -115,9 +101,5 @@ final class Load implements Measurement {
                         "all succeed (" + result.samples().count() + ")",
                         result.failures().isEmpty())
                 .held("nothing left", left.isEmpty()));
-    }
-
-    private static void explain(Crowd.Result result) {
-        result.failures().stream().limit(3).forEach(failure -> System.err.println("  failed: " + failure));
     }
 }

@@ -31,12 +31,12 @@ final class LogAppends implements Measurement {
 
     @Override
     public void run(Bench bench, Report report) {
-        Path file = bench.newHome().resolve("log.db");
-        try (var db = Db.sqlite(file)) {
+        Path home = bench.newHome();
+        try (var db = Db.sqlite(home.resolve("log.db"))) {
             measure(bench, report, "SQLite", db);
         }
         try (var postgres = PostgresServer.start();
-                var db = Db.postgres(PostgresAddress.of(postgres.newDatabase()))) {
+                var db = Db.postgres(PostgresAddress.of(postgres.newDatabase()), home)) {
             measure(bench, report, "PostgreSQL", db);
         }
     }

@@ -19,7 +19,7 @@ final class LogLatency implements Measurement {
     @Override
     public void run(Bench bench, Report report) {
         try (var server = bench.startServer(Map.of("POOL_SIZE", "0", "VIV_MAX_SANDBOXES", "100"))) {
-            List<String> sandboxes = sandboxes(server);
+            List<String> sandboxes = server.createAll("log-", SANDBOXES);
             int turns = bench.rounds(1_000);
             append(server, sandboxes, turns);
             Quiet.await();
@@ -34,16 +34,6 @@ final class LogLatency implements Measurement {
                     .held("p99 at most 20 ms", seen.p99() <= MOST_MILLIS)
                     .held("all seen (" + seen.count() + ")", all));
         }
-    }
-
-    private static List<String> sandboxes(VivServer server) {
-        var ids = new ArrayList<String>();
-        try (var http = server.connect()) {
-            for (int i = 0; i < SANDBOXES; i++) {
-                ids.add(VivServer.create(http, "log-" + i));
-            }
-        }
-        return ids;
     }
 
     private static Crowd.Result watched(VivServer server, List<String> sandboxes, int turns, Samples seen) {
@@ -61,23 +51,16 @@ final class LogLatency implements Measurement {
 
     /// Each event contains the start time of its call.
     private static Crowd.Result append(VivServer server, List<String> sandboxes, int turns) {
-        return Crowd.paced(CALLERS, turns, INTERVAL, caller -> {
-            var http = server.connect();
-            return new Crowd.Member() {
-                @Override
-                public void act(int turn) {
+        return Crowd.paced(
+                CALLERS,
+                turns,
+                INTERVAL,
+                caller -> new Caller(server.connect(), (http, turn) -> {
                     String sandbox = sandboxes.get((turn * CALLERS + caller) % SANDBOXES);
                     http.post(
                                     "/api/v1/sandboxes/" + sandbox + "/events",
                                     "{\"event_type\":\"bench.step\",\"event_data\":{\"at\":" + System.nanoTime() + "}}")
                             .expect(201);
-                }
-
-                @Override
-                public void close() {
-                    http.close();
-                }
-            };
-        });
+                }));
     }
 }

@@ -27,6 +27,7 @@ public final class Main {
         all.put("fork", new ForkLatency());
         all.put("stdout", new Bandwidth());
         all.put("heap", new SmallHeap());
+        all.put("resident", new ResidentMemory());
         all.put("preview", new PreviewHeap());
         all.put("shell", new ShellLatency());
         all.put("crowd", new ShellCrowd());
@@ -35,6 +36,7 @@ public final class Main {
         all.put("start", new StartUp());
         all.put("cli", new CommandStart());
         all.put("attacks", new Attacks());
+        all.put("neighbours", new Neighbours());
         all.put("burst", new Burst());
         all.put("load", new Load());
         return all;

@@ -11,6 +11,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 
 /// Latency of pause and resume, compared with a Docker Engine.
 ///
@@ -51,10 +52,7 @@ final class PauseLatency implements Measurement {
     }
 
     private void measure(Bench bench, Sandbox sandbox, Machine machine, Optional<String> container) {
-        for (int i = -WARM_UP; i < bench.rounds(500); i++) {
-            if (i == 0) {
-                clear();
-            }
+        IntConsumer round = i -> {
             pause.time(() -> sandbox.pause(ASKED));
             resume.time(() -> sandbox.resume(ASKED));
             freeze.time(machine::pause);
@@ -62,16 +60,9 @@ final class PauseLatency implements Measurement {
             if (i % DOCKER_EVERY == 0) {
                 container.ifPresent(id -> measureDocker(bench.docker().orElseThrow(), id));
             }
-        }
-    }
-
-    private void clear() {
-        pause.clear();
-        resume.clear();
-        freeze.clear();
-        thaw.clear();
-        dockerPause.clear();
-        dockerResume.clear();
+        };
+        Samples[] all = {pause, resume, freeze, thaw, dockerPause, dockerResume};
+        Samples.alternate(WARM_UP, bench.rounds(500), round, all);
     }
 
     private void measureDocker(Docker engine, String container) {

@@ -60,6 +60,11 @@ final class Processes {
         return value(read(PROC.resolve(Long.toString(pid)), "status"), "VmHWM:");
     }
 
+    /// Returns the resident size of a process in KiB.
+    static long residentKib(long pid) {
+        return value(read(PROC.resolve(Long.toString(pid)), "status"), "VmRSS:");
+    }
+
     private static long value(String text, String name) {
         return text.lines()
                 .filter(line -> line.startsWith(name))

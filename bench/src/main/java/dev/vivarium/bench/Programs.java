@@ -1,5 +1,6 @@
 package dev.vivarium.bench;
 
+import dev.vivarium.core.provider.FileTrees;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -140,17 +141,10 @@ final class Programs {
 
     /// Deletes links and never follows them.
     static void deleteTree(Path root) {
-        if (!Files.exists(root)) {
-            return;
-        }
-        try (var paths = Files.walk(root)) {
-            paths.sorted(Comparator.reverseOrder()).forEach(path -> {
-                if (!path.toFile().delete()) {
-                    System.err.println("left behind: " + path);
-                }
-            });
+        try {
+            FileTrees.delete(root);
         } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
+            System.err.println("left behind: " + failure.getMessage());
         }
     }
 }

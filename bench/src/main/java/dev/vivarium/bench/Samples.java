@@ -2,6 +2,8 @@ package dev.vivarium.bench;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
 
 /// Measured durations of one operation, in order of measurement. Not thread-safe; merge with [#add(Samples)].
 final class Samples {
@@ -22,10 +24,20 @@ final class Samples {
     }
 
     /// Measures `work` once.
-    void time(Work work) {
+    void time(Runnable work) {
         long start = System.nanoTime();
         work.run();
         add(System.nanoTime() - start);
+    }
+
+    /// Runs rounds from `-warmUp` to -1, clears the samples, and runs rounds from 0 to `rounds` - 1.
+    static void alternate(int warmUp, int rounds, IntConsumer round, Samples... samples) {
+        for (int i = -warmUp; i < rounds; i++) {
+            if (i == 0) {
+                List.of(samples).forEach(Samples::clear);
+            }
+            round.accept(i);
+        }
     }
 
     void clear() {
@@ -53,10 +65,5 @@ final class Samples {
         Arrays.sort(sorted);
         int index = (int) Math.ceil(percent / 100 * count) - 1;
         return sorted[Math.max(0, index)] / (double) Duration.ofMillis(1).toNanos();
-    }
-
-    @FunctionalInterface
-    interface Work {
-        void run();
     }
 }

@@ -2,6 +2,7 @@ package dev.vivarium.bench;
 
 import dev.vivarium.bench.Report.Row;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /// Latency from a keystroke to its echo, on a bare terminal and through a shell's WebSocket, in alternation.
 ///
@@ -29,14 +30,11 @@ final class ShellLatency implements Measurement {
                         server.port(), server.key(), VivServer.create(connection, "shell-latency"), ECHO)) {
             terminal.await("ready\n".length());
             Quiet.await();
-            for (int i = -WARM_UP; i < bench.rounds(5000); i++) {
-                if (i == 0) {
-                    bare.clear();
-                    shell.clear();
-                }
+            IntConsumer round = _ -> {
                 bare.time(() -> terminal.echo("x"));
                 shell.time(() -> socket.echo("x"));
-            }
+            };
+            Samples.alternate(WARM_UP, bench.rounds(5000), round, bare, shell);
             for (int i = 0; i < bench.rounds(50); i++) {
                 measureRevocation(server, connection, revoked);
             }

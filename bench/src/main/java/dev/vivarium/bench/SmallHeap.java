@@ -3,7 +3,6 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import java.util.Map;
 import java.util.Random;
-import java.util.zip.CRC32;
 
 /// Transfer of large files through a server with a small heap.
 ///
@@ -16,15 +15,13 @@ final class SmallHeap implements Measurement {
     public void run(Bench bench, Report report) {
         byte[] content = new byte[SIZE];
         new Random(SIZE).nextBytes(content);
-        var sum = new CRC32();
-        sum.update(content);
-        var wanted = new Http.Received(SIZE, sum.getValue());
+        var wanted = Http.Received.of(content);
         try (var server = bench.startServer(Map.of("POOL_SIZE", "0", "VIV_JAVA_OPTS", "-Xmx256m"))) {
             Quiet.await();
             var result = Crowd.turns(
                     CALLERS,
                     bench.rounds(3),
-                    caller -> new Caller(server.connect(), http -> {
+                    caller -> new Caller(server.connect(), (http, _) -> {
                         String session = VivServer.create(http, "heap-" + caller);
                         VivServer.upload(http, session, "file", content);
                         var received = VivServer.download(http, session, "file");
@@ -33,7 +30,7 @@ final class SmallHeap implements Measurement {
                             throw new IllegalStateException("other bytes came back");
                         }
                     }));
-            result.failures().stream().limit(3).forEach(failure -> System.err.println("  failed: " + failure));
+            result.explain();
             report.add(Row.of("100 MB up and down, 4 at once, -Xmx256m", result.samples())
                     .held("all succeed, same bytes", result.failures().isEmpty()));
             report.add(Row.of(

@@ -3,6 +3,7 @@ package dev.vivarium.bench;
 import dev.vivarium.bench.Report.Row;
 import dev.vivarium.json.Json;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /// Cost of a capability token: the same command with an API key and with a token, in alternation.
 final class TokenCheck implements Measurement {
@@ -22,14 +23,11 @@ final class TokenCheck implements Measurement {
             String path = "/sandboxes/" + issued.string("sandbox_id") + "/exec";
             try (var token = server.connect(issued.string("token"))) {
                 Quiet.await();
-                for (int i = -WARM_UP; i < bench.rounds(2000); i++) {
-                    if (i == 0) {
-                        withKey.clear();
-                        withToken.clear();
-                    }
+                IntConsumer round = _ -> {
                     withKey.time(() -> exec(key, path));
                     withToken.time(() -> exec(token, path));
-                }
+                };
+                Samples.alternate(WARM_UP, bench.rounds(2000), round, withKey, withToken);
             }
         }
         report.add(Row.of("exec with an API key", withKey));

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -149,6 +150,17 @@ final class VivServer implements AutoCloseable {
         }
     }
 
+    /// Creates sessions of numbered threads and returns their ids.
+    List<String> createAll(String prefix, int count) {
+        var sessions = new ArrayList<String>();
+        try (var http = connect()) {
+            for (int i = 0; i < count; i++) {
+                sessions.add(create(http, prefix + i));
+            }
+        }
+        return sessions;
+    }
+
     /// Creates a session and returns its id.
     static String create(Http http, String thread) {
         String body = "{\"user_id\":\"bench\",\"thread_id\":\"" + thread + "\"}";
@@ -219,7 +231,8 @@ final class VivServer implements AutoCloseable {
         }
         stop();
         // In its own session: Ctrl-C ends this program and its children, but must not interrupt the purge.
-        Programs.runQuietly(List.of("setsid", "--wait", launcher.toString(), "purge", "--home", home.toString()));
+        Programs.runQuietly(
+                List.of("setsid", "--wait", launcher.toString(), "purge", "--yes", "--home", home.toString()));
         Programs.deleteTree(home);
         closed = true;
     }

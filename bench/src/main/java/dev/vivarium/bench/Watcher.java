@@ -23,8 +23,8 @@ final class Watcher implements AutoCloseable {
     /// Subscribes to the events that carry a time stamp.
     static Watcher open(VivServer server, String sandbox) {
         try {
-            var socket = WebSocket.open(
-                    server.port(), "/ws/sandboxes/" + sandbox + "?event_types=bench.step&token=" + server.key());
+            var socket = WebSocket.open(server.port(), "/ws/sandboxes/" + sandbox + "?event_types=bench.step");
+            socket.send("{\"type\":\"auth\",\"token\":\"" + server.key() + "\"}");
             var watcher = new Watcher(socket);
             watcher.awaitConnected();
             return watcher;

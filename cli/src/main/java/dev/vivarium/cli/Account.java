@@ -10,8 +10,15 @@ import java.util.Optional;
 /// @param profile    name of the profile, which also separates cached tokens
 /// @param key        absent if no key was found; only open routes then work
 /// @param user       owner of a new thread, if set; otherwise the user of the key
+/// @param owner      owner of the thread, if set; otherwise the server resolves the name
 /// @param missingKey error message if a key is required
-record Account(String profile, URI server, Optional<String> key, Optional<String> user, String missingKey) {
+record Account(
+        String profile,
+        URI server,
+        Optional<String> key,
+        Optional<String> user,
+        Optional<String> owner,
+        String missingKey) {
     String requireKey() {
         return key.orElseThrow(() -> new SandboxException(new Failure.NotAuthenticated(missingKey)));
     }

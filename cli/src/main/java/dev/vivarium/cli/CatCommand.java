@@ -11,16 +11,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// `viv cat`: prints files of sandboxes.
 @Command(name = "cat", description = "Print files of a thread's sandbox.")
 final class CatCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Parameters(
             index = "0..*",
@@ -30,7 +24,7 @@ final class CatCommand implements Callable<Integer> {
     private List<String> files = List.of();
 
     CatCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
@@ -38,23 +32,23 @@ final class CatCommand implements Callable<Integer> {
         for (String file : files) {
             print(Place.Inside.of(file).requirePath());
         }
-        terminal.out().flush();
+        viv.out().flush();
         return 0;
     }
 
     private void print(Place.Inside file) {
-        var files = server.connect(terminal, file.thread(), IfAbsent.FAIL).files();
+        var files = viv.connect(file.thread(), IfAbsent.FAIL).files();
         try (var bytes = files.open(file.path()).bytes()) {
-            if (output.isJson()) {
+            if (viv.isJson()) {
                 var all = new ByteArrayOutputStream();
                 bytes.transferTo(all);
-                terminal.json(out -> {
+                viv.json(out -> {
                     out.writeStringProperty("name", file.path());
                     out.writeNumberProperty("size_bytes", all.size());
                     out.writeStringProperty("text", all.toString(StandardCharsets.UTF_8));
                 });
             } else {
-                bytes.transferTo(terminal.out());
+                viv.copy(bytes);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -10,6 +10,20 @@ import picocli.CommandLine.HelpCommand;
 /// All commands of `viv`. To add one: 1. write a class in its own file, with `--json`; 2. add a line to [#all]; 3. add
 /// a section to `docs/reference/cli.md`, which a test compares with this list.
 final class Commands {
+    /// Names that users of other tools expect.
+    static final Map<String, String> ALIASES = Map.of("ps", "threads", "status", "health");
+
+    /// Hints for commands of other tools that `viv` does not have.
+    static final Map<String, String> INSTEAD = Map.of(
+            "login",
+            "set VIV_API_KEY, or write the key of a server to ~/.config/viv/config.toml; viv doctor checks it",
+            "logout",
+            "unset VIV_API_KEY, or remove the key from ~/.config/viv/config.toml",
+            "attach",
+            "viv shell THREAD --session ID attaches to a shell; viv shell THREAD --list lists them",
+            "kill",
+            "viv end THREAD ends a sandbox");
+
     private final Terminal terminal;
 
     Commands(Terminal terminal) {
@@ -42,6 +56,7 @@ final class Commands {
         commands.put("events", () -> new CommandLine(new EventsCommand(terminal)));
         commands.put("say", () -> new CommandLine(new SayCommand(terminal)));
         commands.put("review", () -> new CommandLine(new ReviewCommand(terminal)));
+        commands.put("stop", () -> new CommandLine(new StopCommand(terminal)));
         commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
@@ -53,6 +68,7 @@ final class Commands {
         commands.put("share", () -> new CommandLine(new ShareCommand(terminal)));
         commands.put("token", () -> new CommandLine(new TokenCommand(terminal)));
         commands.put("logs", () -> new CommandLine(new LogsCommand(terminal)));
+        commands.put("open", () -> new CommandLine(new OpenCommand(terminal)));
         commands.put("preview", () -> new CommandLine(new PreviewCommand(terminal)));
         commands.put("pause", () -> new CommandLine(new StateCommand.Pause(terminal)));
         commands.put("resume", () -> new CommandLine(new StateCommand.Resume(terminal)));

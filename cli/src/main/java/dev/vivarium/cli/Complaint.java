@@ -1,8 +1,10 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.tty.Printable;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /// Error message of a failure on standard error: the reason and a hint, as lines or as one JSON object. Immutable.
@@ -17,10 +19,13 @@ record Complaint(String code, String message, Optional<String> hint, boolean ret
 
     /// Replaces the API's word "session", which the command line does not use.
     private static String sentence(Failure failure) {
-        return failure instanceof Failure.NoSuchSandbox(String name, Optional<End> end)
-                ? end.map(how -> "sandbox " + name + " ended at " + how.at() + ": " + how.sentence())
-                        .orElse("there is no sandbox '" + name + "', and no thread of that name with a sandbox")
-                : failure.sentence();
+        return switch (failure) {
+            case Failure.NoSuchSandbox(String name, Optional<End> end) ->
+                end.map(how -> "sandbox " + name + " ended at " + how.at() + ": " + how.sentence())
+                        .orElse("there is no sandbox '" + name + "', and no thread of that name with a sandbox");
+            case Failure.NoSandboxForThread f -> "the thread " + f.thread().value() + " has no sandbox";
+            default -> failure.sentence();
+        };
     }
 
     static Complaint usage(String message, String command) {
@@ -37,19 +42,21 @@ record Complaint(String code, String message, Optional<String> hint, boolean ret
             return;
         }
         boolean coloured = output.isColoured(terminal.env(), terminal.ttys().err());
-        terminal.err().println((coloured ? RED + "viv:" + PLAIN : "viv:") + " " + message);
-        hint.ifPresent(next -> terminal.err().println("  " + next));
+        terminal.err().println((coloured ? RED + "viv:" + PLAIN : "viv:") + " " + Printable.text(message));
+        hint.ifPresent(next -> terminal.err().println("  " + Printable.text(next)));
     }
 
     void printJson(Terminal terminal) {
-        terminal.err().writeBytes(Json.bytes(out -> {
-            out.writeObjectPropertyStart("error");
-            out.writeStringProperty("code", code);
-            out.writeStringProperty("message", message);
-            hint.ifPresent(next -> out.writeStringProperty("hint", next));
-            out.writeBooleanProperty("retryable", retryable);
-            out.writeEndObject();
-        }));
-        terminal.err().println();
+        String line = new String(
+                Json.bytes(out -> {
+                    out.writeObjectPropertyStart("error");
+                    out.writeStringProperty("code", code);
+                    out.writeStringProperty("message", message);
+                    hint.ifPresent(next -> out.writeStringProperty("hint", next));
+                    out.writeBooleanProperty("retryable", retryable);
+                    out.writeEndObject();
+                }),
+                StandardCharsets.UTF_8);
+        terminal.err().println(Printable.json(line));
     }
 }

@@ -5,7 +5,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// `viv completion`: prints a completion script for a shell.
 @Command(
         name = "completion",
         description = "Print a completion script for bash, zsh or fish.",

@@ -1,42 +1,50 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.TokenCache.IfAbsent;
+import dev.vivarium.cli.sync.Names;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.Listing;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxFiles;
 import dev.vivarium.sdk.SandboxFiles.OpenFile;
 import dev.vivarium.sdk.SandboxFiles.WriteMode;
 import dev.vivarium.sdk.http.Transport.Body;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `viv cp`: copies a file to or from the sandbox of a thread.
 @Command(
         name = "cp",
-        description = "Copy a file to or from the sandbox of a thread.",
+        description = "Copy a file or a directory to or from the sandbox of a thread.",
         footer = {
             "",
             "THREAD:PATH is in the sandbox, other paths are local; - is standard input or output.",
             "  viv cp data.csv t1:            viv cp t1:result.json .            viv cp t1:log.txt -",
-            "For directories, use viv sync."
+            "  viv cp -r src t1:              viv cp -r t1:build .",
+            "-r copies no links and no empty directories. viv sync keeps two directories equal."
         })
 final class CpCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
+    private final Invocation viv;
 
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    @Option(
+            names = {"-r", "-R", "--recursive"},
+            description = "Copy a directory with its content.")
+    private boolean recursive;
 
     @Parameters(index = "0", paramLabel = "FROM")
     private Place from = Place.of("-");
@@ -45,7 +53,7 @@ final class CpCommand implements Callable<Integer> {
     private Place to = Place.of("-");
 
     CpCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
@@ -66,44 +74,109 @@ final class CpCommand implements Callable<Integer> {
 
     private void upload(Place.Here source, Place.Inside target) throws IOException {
         if (!source.isStandard() && Files.isDirectory(Path.of(source.path()))) {
-            throw new SandboxException(new Failure.WrongFileType(source.path(), "is a directory"));
+            uploadDirectory(Path.of(source.path()), target);
+            return;
         }
         String name = source.isStandard() ? target.requirePath().path() : target.nameFor(source);
         long size = source.isStandard() ? -1 : Files.size(Path.of(source.path()));
-        var files = server.connect(terminal, target.thread(), IfAbsent.CREATE).files();
+        var files = viv.connect(target.thread(), IfAbsent.CREATE).files();
         boolean program = !source.isStandard() && Files.isExecutable(Path.of(source.path()));
         files.write(name, program ? WriteMode.EXECUTABLE : WriteMode.KEEP, () -> body(source, name, size));
         report(name, size);
     }
 
+    private void uploadDirectory(Path source, Place.Inside target) throws IOException {
+        if (!recursive) {
+            throw new SandboxException(new Failure.WrongFileType(source.toString(), "is a directory"));
+        }
+        String name = String.valueOf(source.toRealPath().getFileName());
+        String top = target.nameFor(new Place.Here(name)).replaceFirst("/+$", "");
+        try (var files = Files.walk(source)) {
+            for (Path file : (Iterable<Path>) files.sorted()::iterator) {
+                if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+                    String inside = top + "/" + source.relativize(file);
+                    upload(new Place.Here(file.toString()), new Place.Inside(target.thread(), inside));
+                } else if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+                    viv.note("skipped " + file + ", which is not a regular file");
+                }
+            }
+        }
+    }
+
     private Body body(Place.Here source, String name, long size) {
         try {
-            var bytes = source.isStandard() ? terminal.in() : Files.newInputStream(Path.of(source.path()));
-            return Body.of(new Progress(terminal, output, bytes, name, size), size);
+            var bytes = source.isStandard() ? viv.terminal().in() : Files.newInputStream(Path.of(source.path()));
+            return Body.of(new Progress(viv, bytes, name, size), size);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     private void download(Place.Inside source, Place.Here target) throws IOException {
-        var files = server.connect(terminal, source.thread(), IfAbsent.FAIL).files();
-        try (OpenFile remote = files.open(source.requirePath().path())) {
+        var files = viv.connect(source.thread(), IfAbsent.FAIL).files();
+        String path = source.path().replaceFirst("/+$", "");
+        if (recursive && (path.isEmpty() || !isFile(files, path))) {
+            downloadDirectory(files, path, target);
+        } else {
+            downloadFile(files, source.requirePath().path(), target);
+        }
+    }
+
+    private void downloadFile(SandboxFiles files, String path, Place.Here target) throws IOException {
+        try (OpenFile remote = files.open(path)) {
             long size = remote.size().orElse(-1);
-            try (var bytes = new Progress(terminal, output, remote.bytes(), source.path(), size)) {
+            try (var bytes = new Progress(viv, remote.bytes(), path, size)) {
                 if (target.isStandard()) {
-                    bytes.transferTo(terminal.out());
-                    terminal.out().flush();
+                    viv.copy(bytes);
                 } else {
-                    Path file = save(bytes, source, Path.of(target.path()), remote.isExecutable());
+                    Path file = save(bytes, name(path), Path.of(target.path()), remote.isExecutable());
                     report(file.toString(), Files.size(file));
                 }
             }
         }
     }
 
+    private static boolean isFile(SandboxFiles files, String path) {
+        Optional<OpenFile> found = files.find(path);
+        found.ifPresent(OpenFile::close);
+        return found.isPresent();
+    }
+
+    /// The names in a listing come from the sandbox, so a name that leads out of the target is skipped.
+    private void downloadDirectory(SandboxFiles files, String path, Place.Here target) throws IOException {
+        if (target.isStandard()) {
+            throw new SandboxException(new Failure.InvalidRequest("TO", "must be a directory with -r"));
+        }
+        Listing listing = files.listRecursively(path);
+        if (listing.truncated()) {
+            throw new IOException(path + " has more files than can be listed");
+        }
+        Path given = Path.of(target.path());
+        Path top = Files.isDirectory(given) ? given.resolve(name(path)) : given;
+        Map<String, String> refused =
+                Names.refused(listing.entries().stream().map(FileEntry::name).toList());
+        for (FileEntry entry : listing.entries()) {
+            if (refused.containsKey(entry.name())) {
+                viv.note("skipped " + entry.name() + ", which " + refused.get(entry.name()));
+            } else if (entry.type() == FileEntry.Type.FILE) {
+                Path file = top.resolve(entry.name());
+                Files.createDirectories(file.toAbsolutePath().resolveSibling("."));
+                downloadFile(
+                        files,
+                        path.isEmpty() ? entry.name() : path + "/" + entry.name(),
+                        new Place.Here(file.toString()));
+            } else if (entry.type() != FileEntry.Type.DIRECTORY) {
+                viv.note("skipped " + entry.name() + ", which is not a regular file");
+            }
+        }
+    }
+
+    private static String name(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
     /// Replaces the target atomically. The target is executable if its source or the replaced file is.
-    private static Path save(Progress bytes, Place.Inside source, Path target, boolean program) throws IOException {
-        String name = source.path().substring(source.path().lastIndexOf('/') + 1);
+    private static Path save(Progress bytes, String name, Path target, boolean program) throws IOException {
         Path file = Files.isDirectory(target) ? target.resolve(name) : target;
         Path fresh = file.toAbsolutePath().resolveSibling(".viv-" + UUID.randomUUID());
         try {
@@ -131,8 +204,8 @@ final class CpCommand implements Callable<Integer> {
     }
 
     private void report(String name, long bytes) {
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("name", name);
                 out.writeNumberProperty("size_bytes", bytes);
             });

@@ -11,7 +11,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Prints or changes the hosts that a thread's sandbox may reach.
 @Command(
         name = "egress",
         description = "Show or change the hosts that the sandbox of a thread may connect to.",
@@ -23,13 +22,8 @@ import picocli.CommandLine.Parameters;
             "  viv egress t1 --none                           empty the list"
         })
 final class EgressCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--allow", split = ",", paramLabel = "HOST", description = "Host to add, optionally with a port.")
     private List<String> allow = List.of();
@@ -44,12 +38,12 @@ final class EgressCommand implements Callable<Integer> {
     private String thread = "";
 
     EgressCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        EgressRules rules = server.client(terminal).egress();
+        EgressRules rules = viv.client().egress();
         EgressRules.AllowList list = rules.get(thread);
         if (none || !allow.isEmpty() || !deny.isEmpty()) {
             list = rules.set(thread, changed(list.egress()));
@@ -66,16 +60,16 @@ final class EgressCommand implements Callable<Integer> {
     }
 
     private void print(EgressRules.AllowList list) {
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("thread_id", list.thread().value());
                 out.writeStringProperty("sandbox_id", list.sandbox().value());
                 EgressJson.EGRESS.writeFields(out, list.egress());
             });
         } else if (list.egress().isEmpty()) {
-            terminal.note("no hosts; to allow one:  viv egress " + thread + " --allow HOST");
+            viv.note("no hosts; to allow one:  viv egress " + thread + " --allow HOST");
         } else {
-            list.egress().texts().forEach(terminal.out()::println);
+            list.egress().texts().forEach(viv::print);
         }
     }
 }

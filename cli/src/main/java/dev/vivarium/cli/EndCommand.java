@@ -6,7 +6,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Ends the sandbox of a thread, or archives the thread.
 @Command(
         name = "end",
         description = "End the sandbox of a thread. Deletes its files and ends its processes.",
@@ -16,45 +15,40 @@ import picocli.CommandLine.Parameters;
             "its snapshots and its members."
         })
 final class EndCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--archive", description = "Also delete the thread, its snapshots and its members.")
     private boolean archive;
 
     @Option(
             names = {"-y", "--yes"},
-            description = "Do not ask.")
+            description = "Do not ask; needed without a terminal.")
     private boolean sure;
 
     @Parameters(index = "0", paramLabel = "THREAD", description = "Thread.")
     private String thread = "";
 
     EndCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
         String what = archive ? "the thread " + thread + " and its snapshots" : "the sandbox of " + thread;
-        if (!sure && !terminal.confirms("end " + what + "? Its files are lost.")) {
+        if (!sure && !viv.terminal().confirms("end " + what + "? Its files are lost.")) {
             return ExitCode.FAILURE;
         }
-        var account = server.account(terminal);
-        var threads = server.client(account).threads();
+        var account = viv.account();
+        var threads = viv.client(account).threads();
         if (archive) {
             threads.archive(thread);
         } else {
             threads.endSandbox(thread);
         }
-        server.tokens(account, terminal).forget(thread);
-        if (output.isJson()) {
-            terminal.json(out -> {
+        viv.tokens(account).forget(thread);
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("thread_id", thread);
                 out.writeStringProperty("status", archive ? "archived" : "released");
             });

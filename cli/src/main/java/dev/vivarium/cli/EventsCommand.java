@@ -12,18 +12,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `viv events`: prints the event log of a sandbox.
 @Command(name = "events", description = "Print the event log of a sandbox.")
 final class EventsCommand implements Callable<Integer> {
     private static final int LONGEST = 200;
 
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = {"-f", "--follow"},
@@ -46,17 +40,15 @@ final class EventsCommand implements Callable<Integer> {
     private String name = "";
 
     EventsCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        RemoteClient client = server.client(terminal);
+        RemoteClient client = viv.client();
         String sandbox = SandboxNames.resolve(client, name);
         var filter = new Events.Filter(type, after);
-        var printer = new EventPrinter(
-                terminal.out(),
-                output.isColoured(terminal.env(), terminal.ttys().out()));
+        var printer = new EventPrinter(viv.out(), viv.isColoured());
         try (EventStream events = follow
                 ? client.events().follow(sandbox, filter)
                 : client.events().stored(sandbox, filter)) {
@@ -66,17 +58,16 @@ final class EventsCommand implements Callable<Integer> {
     }
 
     private void print(SandboxEvent event, EventPrinter printer) {
-        if (output.isJson()) {
-            terminal.out().println(event.json());
+        if (viv.isJson()) {
+            viv.printJson(event.json());
         } else if (inWords) {
             printer.print(event);
         } else {
             String data = event.data();
-            boolean cut = terminal.ttys().out() && data.length() > LONGEST;
-            terminal.out()
-                    .println(Table.shown(event.seq() + "  " + event.at() + "  " + event.type() + "  " + event.source()
-                            + "  " + (cut ? data.substring(0, LONGEST) + "…" : data)));
+            boolean cut = viv.terminal().ttys().out() && data.length() > LONGEST;
+            viv.print(event.seq() + "  " + event.at() + "  " + event.type() + "  " + event.source() + "  "
+                    + (cut ? data.substring(0, LONGEST) + "…" : data));
         }
-        terminal.out().flush();
+        viv.out().flush();
     }
 }

@@ -17,8 +17,9 @@ import java.util.function.Consumer;
 
 /// Checks of `viv doctor`, in order of dependency. Confined to one thread.
 final class Examination {
-    /// Maximum difference of the clocks. Tokens expire after minutes, so a larger difference causes failures.
     private static final int UNAUTHORIZED = 401;
+
+    /// Maximum difference of the clocks. Tokens expire after minutes, so a larger difference causes failures.
     private static final Duration TOLERATED_SKEW = Duration.ofSeconds(30);
 
     private static final Path LOOPS = Path.of("/dev/loop-control");

@@ -3,10 +3,12 @@ package dev.vivarium.cli;
 import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.CommandStream;
 import dev.vivarium.sdk.Commands;
 import dev.vivarium.sdk.NewCommand;
+import dev.vivarium.sdk.Shell;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -28,24 +30,27 @@ import picocli.CommandLine.Parameters;
             "  viv exec t1 -- 'ls | wc -l'",
             "  viv exec t1 -- grep -r 'two words' .",
             "  viv exec -i t1 -- 'sort | uniq -c' < words.txt",
+            "  viv exec -it t1 -- bash",
             "Returns the exit code of the command, 124 after a timeout, 125 if viv failed."
         })
 final class ExecCommand implements Callable<Integer> {
-    private final Terminal terminal;
+    private static final Duration DEFAULT_TIMEOUT = Duration.ofHours(1);
 
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
-            names = {"-i", "--stdin"},
+            names = {"-i", "--stdin", "--interactive"},
             description = "Forward standard input.")
     private boolean input;
 
+    @Option(
+            names = {"-t", "--tty"},
+            description = "Open a terminal, as viv shell does.")
+    private boolean tty;
+
     @Option(names = "--timeout", paramLabel = "TIME", description = "Timeout, such as 90s or 10m (1h).")
-    private Duration timeout = Duration.ofHours(1);
+    private Duration timeout = DEFAULT_TIMEOUT;
 
     @Option(names = "--idle-timeout", paramLabel = "TIME", description = "Timeout without output.")
     private @Nullable Duration idleTimeout;
@@ -69,20 +74,22 @@ final class ExecCommand implements Callable<Integer> {
     private List<String> words = List.of();
 
     ExecCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
+        if (tty) {
+            return ShellCommand.run(viv, thread, onTerminal());
+        }
         try {
-            Commands commands =
-                    server.connect(terminal, thread, IfAbsent.CREATE).commands();
+            Commands commands = viv.connect(thread, IfAbsent.CREATE).commands();
             var idle = Optional.ofNullable(idleTimeout);
             try (CommandStream events = commands.start(new NewCommand(words, timeout, idle, directory, env, input))) {
                 return follow(commands, events);
             }
         } catch (SandboxException e) {
-            Complaint.of(e.failure()).print(terminal, output);
+            Complaint.of(e.failure()).print(viv.terminal(), viv.output());
             return ExitCode.EXEC_FAILED;
         }
     }
@@ -95,16 +102,48 @@ final class ExecCommand implements Callable<Integer> {
             }
             print(event, events.json());
             if (event instanceof ExecEvent.Exited(Exit exit)) {
+                explain(exit);
                 return exit.exitCode();
             }
         }
+    }
+
+    /// Explains an exit that the command did not choose.
+    private void explain(Exit exit) {
+        if (viv.isJson()) {
+            return;
+        }
+        switch (exit.cause()) {
+            case TIMEOUT ->
+                viv.note("the command exceeded its timeout of " + Times.text(timeout)
+                        + " and was killed; --timeout changes it");
+            case IDLE_TIMEOUT -> viv.note("the command wrote no output for its idle timeout and was killed");
+            case OOM -> viv.note("the command was killed, because the sandbox was out of memory");
+            case EXITED, SIGNALLED, CANCELLED, DETACHED -> {
+                // The exit code says it.
+            }
+        }
+    }
+
+    /// Returns the command with its directory and environment, which a shell cannot receive otherwise.
+    private String onTerminal() {
+        if (idleTimeout != null || !timeout.equals(DEFAULT_TIMEOUT)) {
+            throw new SandboxException(new Failure.InvalidRequest("-t", "excludes --timeout and --idle-timeout"));
+        }
+        var line = new StringBuilder();
+        if (!directory.isEmpty()) {
+            line.append("cd ").append(Shell.quote(directory)).append(" && ");
+        }
+        env.forEach((name, value) ->
+                line.append("export ").append(Shell.quote(name + "=" + value)).append(" && "));
+        return line + (words.size() == 1 ? words.getFirst() : Shell.quote(words));
     }
 
     /// Sends the standard input on a thread that ends with this program.
     private void sendInput(Commands commands, String process) {
         Thread.ofPlatform().daemon().name("viv-stdin").start(() -> {
             try {
-                commands.writeInput(process, terminal.in());
+                commands.writeInput(process, viv.terminal().in());
             } catch (SandboxException _) {
                 // The process ended before it read everything, or the reader of its output meets the same failure.
             }
@@ -112,11 +151,12 @@ final class ExecCommand implements Callable<Integer> {
     }
 
     private void print(ExecEvent event, String line) {
-        if (output.isJson()) {
-            terminal.out().println(line);
-            terminal.out().flush();
+        if (viv.isJson()) {
+            viv.printJson(line);
         } else if (event instanceof ExecEvent.Output(ExecEvent.Stream stream, byte[] bytes)) {
-            var target = stream == ExecEvent.Stream.STDOUT ? terminal.out() : terminal.err();
+            var target = stream == ExecEvent.Stream.STDOUT
+                    ? viv.out()
+                    : viv.terminal().err();
             target.writeBytes(bytes);
             target.flush();
         }

@@ -10,7 +10,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// `viv fork`: creates a thread with the files of another thread or of a snapshot.
 @Command(
         name = "fork",
         description = "Create a thread with the files of another thread or of a snapshot.",
@@ -22,13 +21,8 @@ import picocli.CommandLine.Parameters;
             "The threads do not share later changes. Processes are not copied."
         })
 final class ForkCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Parameters(index = "0", paramLabel = "THREAD|SNAPSHOT", description = "Thread or snapshot.")
     private String source = "";
@@ -37,26 +31,26 @@ final class ForkCommand implements Callable<Integer> {
     private String target = "";
 
     ForkCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        var account = server.account(terminal);
-        Snapshots snapshots = server.client(account).snapshots();
+        var account = viv.account();
+        Snapshots snapshots = viv.client(account).snapshots();
         Optional<SnapshotRef> saved = SnapshotRef.find(source);
         SandboxInfo sandbox = saved.isPresent()
                 ? snapshots.fork(saved.get().resolve(snapshots), target, account.user())
                 : forkAsItIs(snapshots, account.user());
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("thread_id", target);
                 out.writeStringProperty("sandbox_id", sandbox.id().value());
                 out.writeStringProperty("user_id", sandbox.user().value());
                 out.writeStringProperty("from", source);
             });
         } else {
-            terminal.note(target + " is ready:  viv ls " + target);
+            viv.note(target + " is ready:  viv ls " + target);
         }
         return 0;
     }
@@ -75,7 +69,7 @@ final class ForkCommand implements Callable<Integer> {
         try {
             snapshots.delete(snapshot);
         } catch (SandboxException e) {
-            terminal.note("snapshot " + snapshot.id().value() + " remains: "
+            viv.note("snapshot " + snapshot.id().value() + " remains: "
                     + e.failure().sentence());
         }
     }

@@ -9,21 +9,16 @@ import picocli.CommandLine.Mixin;
 /// Prints the state of the server. Needs no key.
 @Command(name = "health", description = "Print the health of the server.")
 final class HealthCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     HealthCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        var account = server.account(terminal);
+        var account = viv.account();
         Health health =
                 RemoteClient.of(account.server(), account.key().orElse("none")).health();
         print(health);
@@ -32,8 +27,8 @@ final class HealthCommand implements Callable<Integer> {
 
     private void print(Health health) {
         String provider = health.provider().name();
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("status", health.status());
                 out.writeStringProperty("version", health.version());
                 out.writeStringProperty("provider", provider);
@@ -46,10 +41,9 @@ final class HealthCommand implements Callable<Integer> {
             });
             return;
         }
-        terminal.out()
-                .println(health.status() + ": version " + health.version() + ", " + provider + ", "
-                        + health.activeSandboxes() + " active, " + health.poolReady()
-                        + " ready, up " + health.uptime().toSeconds() + " s");
-        health.failing().forEach((part, why) -> terminal.note(part + ": " + why));
+        viv.print(health.status() + ": version " + health.version() + ", " + provider + ", "
+                + health.activeSandboxes() + " active, " + health.poolReady()
+                + " ready, up " + health.uptime().toSeconds() + " s");
+        health.failing().forEach((part, why) -> viv.note(part + ": " + why));
     }
 }

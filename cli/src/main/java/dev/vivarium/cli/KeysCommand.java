@@ -6,7 +6,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `viv keys`: manages API keys of users. Needs the admin key.
 @Command(name = "keys", description = "Issue, list and revoke users' API keys. Needs the admin's key.")
 final class KeysCommand implements Runnable {
     @Option(

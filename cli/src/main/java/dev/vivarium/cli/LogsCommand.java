@@ -14,13 +14,8 @@ import picocli.CommandLine.Parameters;
 final class LogsCommand implements Callable<Integer> {
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = {"-f", "--follow"},
@@ -34,16 +29,16 @@ final class LogsCommand implements Callable<Integer> {
     private String thread = "";
 
     LogsCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        var threads = server.client(terminal).threads();
+        var threads = viv.client().threads();
         while (true) {
             var page = threads.audit(thread, after);
             page.entries().forEach(this::print);
-            terminal.out().flush();
+            viv.out().flush();
             after = page.nextAfter().orElse(after);
             if (page.nextAfter().isEmpty() && (!follow || !pause())) {
                 return 0;
@@ -63,8 +58,8 @@ final class LogsCommand implements Callable<Integer> {
     }
 
     private void print(AuditEntry entry) {
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeNumberProperty("seq", entry.seq());
                 Json.time(out, "at", entry.at());
                 out.writeStringProperty("kind", entry.kind());
@@ -75,12 +70,13 @@ final class LogsCommand implements Callable<Integer> {
                 entry.sandbox().ifPresent(value -> out.writeStringProperty("aud", value));
                 entry.scope().ifPresent(value -> out.writeStringProperty("scope", value));
                 entry.detail().ifPresent(value -> out.writeStringProperty("detail", value));
+                out.writeNumberProperty("count", entry.count());
             });
             return;
         }
-        String detail = entry.detail().map(text -> "  " + text).orElse("");
-        terminal.out()
-                .println(Table.shown(entry.seq() + "  " + entry.at() + "  " + entry.kind() + "  "
-                        + entry.user().orElse("-") + "  " + entry.outcome() + "  " + entry.route() + detail));
+        String detail = entry.detail().map(text -> "  " + text).orElse("")
+                + (entry.count() > 1 ? "  (" + entry.count() + " times)" : "");
+        viv.print(entry.seq() + "  " + entry.at() + "  " + entry.kind() + "  "
+                + entry.user().orElse("-") + "  " + entry.outcome() + "  " + entry.route() + detail);
     }
 }

@@ -11,16 +11,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Lists the files of a thread's sandbox.
 @Command(name = "ls", description = "List the files of a thread's sandbox, newest first.")
 final class LsCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = {"-R", "--recursive"},
@@ -32,25 +26,33 @@ final class LsCommand implements Callable<Integer> {
             description = "Only the names.")
     private boolean quiet;
 
-    @Parameters(index = "0", paramLabel = "THREAD[:PATH]", description = "Thread and directory.")
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "THREAD[:PATH]",
+            description = "Thread and directory; without it, viv lists your threads.")
     private String where = "";
 
     LsCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        var place = Place.Inside.of(where);
-        var files = server.connect(terminal, place.thread(), IfAbsent.FAIL).files();
-        Listing listing = recursive ? files.listRecursively(place.path()) : files.list(place.path());
-        if (listing.truncated() && !output.isJson()) {
-            terminal.note("the list is not complete: there are too many files");
+        if (where.isEmpty()) {
+            ThreadsCommand.list(viv, quiet);
+            return 0;
         }
-        if (output.isJson()) {
+        var place = Place.Inside.of(where);
+        var files = viv.connect(place.thread(), IfAbsent.FAIL).files();
+        Listing listing = recursive ? files.listRecursively(place.path()) : files.list(place.path());
+        if (listing.truncated() && !viv.isJson()) {
+            viv.note("the list is not complete: there are too many files");
+        }
+        if (viv.isJson()) {
             listing.entries().forEach(this::printJson);
         } else if (quiet) {
-            listing.entries().forEach(entry -> terminal.out().println(Table.shown(entry.name())));
+            listing.entries().forEach(entry -> viv.print(entry.name()));
         } else {
             print(listing);
         }
@@ -58,7 +60,7 @@ final class LsCommand implements Callable<Integer> {
     }
 
     private void print(Listing listing) {
-        var table = new Table(terminal, output, "MODE", "SIZE", "CHANGED", "NAME");
+        var table = viv.table("MODE", "SIZE", "CHANGED", "NAME");
         for (FileEntry entry : listing.entries()) {
             String name = entry.type() == FileEntry.Type.DIRECTORY ? entry.name() + "/" : entry.name();
             table.row(entry.permissions(), Long.toString(entry.size()), table.time(entry.modified()), name);
@@ -67,7 +69,7 @@ final class LsCommand implements Callable<Integer> {
     }
 
     private void printJson(FileEntry entry) {
-        terminal.json(out -> {
+        viv.json(out -> {
             out.writeStringProperty("name", entry.name());
             out.writeStringProperty("type", entry.type().name().toLowerCase(Locale.ROOT));
             out.writeNumberProperty("size_bytes", entry.size());

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -52,10 +53,11 @@ public final class Main {
     }
 
     int run(String... args) {
-        CommandLine line = commandLine(args.length == 0 ? "" : args[0]);
+        var arguments = Arguments.of(args);
+        CommandLine line = commandLine(arguments.command());
         line.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8));
         line.setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8));
-        return line.execute(args);
+        return line.execute(arguments.words(line));
     }
 
     CommandLine commandLine(String wanted) {
@@ -68,14 +70,17 @@ public final class Main {
     private int misused(ParameterException failure, String[] args) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        var complaint = Complaint.usage(String.valueOf(failure.getMessage()), name);
+        String instead = args.length == 0 ? null : Commands.INSTEAD.get(args[0]);
+        var complaint = instead == null
+                ? Complaint.usage(String.valueOf(failure.getMessage()), name)
+                : new Complaint("usage", "viv has no command " + args[0], Optional.of(instead), false);
         if (Arrays.asList(args).contains("--json")) {
             complaint.printJson(terminal);
         } else {
             complaint.print(terminal, new OutputOptions());
             if (args.length == 0) {
                 FIRST_STEPS.forEach(terminal.err()::println);
-            } else if (failure instanceof UnmatchedArgumentException unmatched) {
+            } else if (instead == null && failure instanceof UnmatchedArgumentException unmatched) {
                 UnmatchedArgumentException.printSuggestions(unmatched, terminal.err());
             }
         }
@@ -88,7 +93,10 @@ public final class Main {
                 Complaint.of(e.failure()).print(terminal, output);
                 return ExitCode.of(e.failure());
             }
-            case UncheckedIOException e -> Complaint.plain("io", said(e)).print(terminal, output);
+            case UncheckedIOException e -> {
+                Complaint.plain("io", said(e)).print(terminal, output);
+                return e.getCause() instanceof NoSuchFileException ? ExitCode.NOT_FOUND : ExitCode.FAILURE;
+            }
             case CancellationException _ -> {
                 return ExitCode.INTERRUPTED;
             }
@@ -110,6 +118,9 @@ public final class Main {
 
     private static OutputOptions output(CommandLine command) {
         for (Object mixin : command.getMixins().values()) {
+            if (mixin instanceof Invocation viv) {
+                return viv.output();
+            }
             if (mixin instanceof OutputOptions output) {
                 return output;
             }

@@ -1,6 +1,8 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.json.Json;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.SandboxToken;
 import dev.vivarium.sdk.http.Transport;
 import java.util.List;
@@ -10,7 +12,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// `viv preview`: prints the URL of a port in a sandbox.
 @Command(
         name = "preview",
         description = "Print the URL of a port in the sandbox of a thread.",
@@ -21,13 +22,10 @@ import picocli.CommandLine.Parameters;
             "  xdg-open \"$$(viv preview t1 8080)\""
         })
 final class PreviewCommand implements Callable<Integer> {
-    private final Terminal terminal;
+    private static final int LAST_PORT = 65535;
 
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
     private String thread = "";
@@ -36,22 +34,29 @@ final class PreviewCommand implements Callable<Integer> {
     private int port;
 
     PreviewCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        var account = server.account(terminal);
+        if (port < 1 || port > LAST_PORT) {
+            throw new SandboxException(new Failure.InvalidRequest("PORT", "must be between 1 and " + LAST_PORT));
+        }
+        var account = viv.account();
         // Browsers keep the address in their history, so its token has the smallest scope.
-        SandboxToken token = server.tokens(account, terminal).narrowed(thread, List.of("process"), Optional.empty());
-        String url = token.http() + "/ports/" + port + "/?viv_token=" + Transport.segment(token.token());
-        if (output.isJson()) {
-            terminal.json(out -> {
+        SandboxToken token = viv.tokens(account).narrowed(thread, List.of("process"), Optional.empty());
+        String place = viv.client(account)
+                .previewHosts()
+                .address(account.server(), token.sandbox(), port)
+                .orElseGet(() -> token.http() + "/ports/" + port);
+        String url = place + "/?viv_token=" + Transport.segment(token.token());
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("url", url);
                 Json.time(out, "expires_at", token.expiresAt());
             });
         } else {
-            terminal.out().println(url);
+            viv.print(url);
         }
         return 0;
     }

@@ -1,5 +1,6 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.tty.Printable;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,8 +14,7 @@ final class Progress extends FilterInputStream {
     private static final Duration REPEAT = Duration.ofSeconds(10);
     private static final double MEGABYTE = 1_000_000;
 
-    private final Terminal terminal;
-    private final OutputOptions output;
+    private final Invocation viv;
     private final String name;
     private final long total;
     private final long start = System.nanoTime();
@@ -23,10 +23,9 @@ final class Progress extends FilterInputStream {
     private boolean drawn;
 
     /// @param total -1 if unknown
-    Progress(Terminal terminal, OutputOptions output, InputStream bytes, String name, long total) {
+    Progress(Invocation viv, InputStream bytes, String name, long total) {
         super(bytes);
-        this.terminal = terminal;
-        this.output = output;
+        this.viv = viv;
         this.name = name;
         this.total = total;
     }
@@ -48,9 +47,9 @@ final class Progress extends FilterInputStream {
     private void count(int read) {
         count += Math.max(0, read);
         long now = System.nanoTime();
-        Duration pause = terminal.ttys().err() ? REDRAW : REPEAT;
+        Duration pause = viv.terminal().ttys().err() ? REDRAW : REPEAT;
         boolean due = now - told > pause.toNanos() && now - start > PATIENCE.toNanos();
-        if (due && !output.isJson()) {
+        if (due && !viv.isJson()) {
             told = now;
             tell(now);
         }
@@ -58,14 +57,14 @@ final class Progress extends FilterInputStream {
 
     private void tell(long now) {
         double seconds = (now - start) / 1e9;
-        String line = Table.shown(name) + "  " + megabytes(count) + (total < 0 ? "" : " of " + megabytes(total)) + "  "
-                + megabytes((long) (count / seconds)) + "/s";
-        if (terminal.ttys().err()) {
+        String line = Printable.text(name) + "  " + megabytes(count) + (total < 0 ? "" : " of " + megabytes(total))
+                + "  " + megabytes((long) (count / seconds)) + "/s";
+        if (viv.terminal().ttys().err()) {
             drawn = true;
-            terminal.err().print("\r" + line + "\u001b[K");
-            terminal.err().flush();
+            viv.terminal().err().print("\r" + line + "\u001b[K");
+            viv.terminal().err().flush();
         } else {
-            terminal.err().println(line);
+            viv.terminal().err().println(line);
         }
     }
 
@@ -77,8 +76,8 @@ final class Progress extends FilterInputStream {
     public void close() throws IOException {
         if (drawn) {
             drawn = false;
-            terminal.err().print("\r\u001b[K");
-            terminal.err().flush();
+            viv.terminal().err().print("\r\u001b[K");
+            viv.terminal().err().flush();
         }
         super.close();
     }

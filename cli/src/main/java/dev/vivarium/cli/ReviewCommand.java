@@ -9,33 +9,28 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.RemoteClient;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `viv review`: lists and answers the reviews of an agent.
 @Command(
         name = "review",
         description = "List or answer the reviews of an agent.",
         footer = {
             "",
             "  viv review ID                      list reviews",
-            "  viv review ID approve              answer the pending review: approve, reject or an option",
+            "  viv review ID approve              answer the pending review: approve, reject, or an option by id or label",
             "  viv review ID reject --comment no --of REVIEW"
         })
 final class ReviewCommand implements Callable<Integer> {
-
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--of", paramLabel = "REVIEW", description = "Review to answer, if several are pending.")
     private @Nullable String review;
@@ -50,33 +45,34 @@ final class ReviewCommand implements Callable<Integer> {
     private @Nullable String decision;
 
     ReviewCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        RemoteClient client = server.client(terminal);
+        RemoteClient client = viv.client();
         String sandbox = SandboxNames.resolve(client, name);
         List<Review> all = client.reviews().list(sandbox);
         if (decision == null) {
             list(all);
         } else {
-            Review answered = client.reviews().answer(sandbox, waiting(all), decision, Optional.ofNullable(comment));
-            if (output.isJson()) {
-                terminal.json(out -> ReviewJson.REVIEW.writeFields(out, answered));
+            String of = waiting(all);
+            Review answered = client.reviews().answer(sandbox, of, decision(all, of), Optional.ofNullable(comment));
+            if (viv.isJson()) {
+                viv.json(out -> ReviewJson.REVIEW.writeFields(out, answered));
             } else {
-                terminal.out().println(answered.status().text());
+                viv.print(answered.status().text());
             }
         }
         return 0;
     }
 
     private void list(List<Review> all) {
-        if (output.isJson()) {
-            all.forEach(one -> terminal.json(out -> ReviewJson.REVIEW.writeFields(out, one)));
+        if (viv.isJson()) {
+            all.forEach(one -> viv.json(out -> ReviewJson.REVIEW.writeFields(out, one)));
             return;
         }
-        var table = new Table(terminal, output, "REVIEW", "STATUS", "DECISION", "ASKED", "REASON", "QUESTION");
+        var table = viv.table("REVIEW", "STATUS", "DECISION", "ASKED", "REASON", "QUESTION", "OPTIONS");
         for (Review one : all) {
             table.row(
                     one.id().value(),
@@ -84,9 +80,28 @@ final class ReviewCommand implements Callable<Integer> {
                     one.answer().map(Review.Answer::decision).orElse("-"),
                     table.time(one.createdAt()),
                     one.asked().reason(),
-                    one.asked().description());
+                    one.asked().description(),
+                    options(one));
         }
         table.print();
+    }
+
+    private static String options(Review review) {
+        String options = ReviewJson.choices(review.asked()).stream()
+                .map(choice -> choice.label().equals(choice.id()) ? choice.id() : choice.id() + ": " + choice.label())
+                .collect(Collectors.joining("; "));
+        return options.isEmpty() ? "approve; reject" : options + "; reject";
+    }
+
+    /// The id of the option whose label was given, or the decision as it was given.
+    private String decision(List<Review> all, String id) {
+        return all.stream()
+                .filter(one -> one.id().value().equals(id))
+                .flatMap(one -> ReviewJson.choices(one.asked()).stream())
+                .filter(choice -> choice.label().equals(decision))
+                .map(ReviewJson.Choice::id)
+                .findFirst()
+                .orElse(Objects.requireNonNull(decision));
     }
 
     private String waiting(List<Review> all) {

@@ -1,6 +1,8 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.TokenCache.IfAbsent;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -8,16 +10,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Removes files of sandboxes.
 @Command(name = "rm", description = "Remove files of a thread's sandbox.")
 final class RmCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = {"-r", "--recursive"},
@@ -28,26 +24,31 @@ final class RmCommand implements Callable<Integer> {
     private List<String> files = List.of();
 
     RmCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
         for (String file : files) {
-            remove(Place.Inside.of(file).requirePath());
+            remove(Place.Inside.of(file));
         }
         return 0;
     }
 
     private void remove(Place.Inside file) {
-        var files = server.connect(terminal, file.thread(), IfAbsent.FAIL).files();
+        if (file.path().isEmpty()) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "'" + file.thread() + "'",
+                    "names no file, as THREAD:PATH does; viv end " + file.thread() + " ends the sandbox"));
+        }
+        var files = viv.connect(file.requirePath().thread(), IfAbsent.FAIL).files();
         if (recursive) {
             files.deleteRecursively(file.path());
         } else {
             files.delete(file.path());
         }
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("name", file.path());
                 out.writeStringProperty("status", "removed");
             });

@@ -1,6 +1,8 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.run.EventPrinter;
+import dev.vivarium.model.OnIdle;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.EventStream;
 import dev.vivarium.sdk.Events;
 import dev.vivarium.sdk.NewRun;
@@ -31,13 +33,8 @@ import picocli.CommandLine.Parameters;
 final class RunCommand implements Callable<Integer> {
     private static final int LONGEST_TITLE = 100;
 
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--runtime", paramLabel = "NAME", description = "claude, openhands or command (claude).")
     private String runtime = "claude";
@@ -72,30 +69,42 @@ final class RunCommand implements Callable<Integer> {
     private List<String> program = List.of();
 
     RunCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        Account account = server.account(terminal);
-        RemoteClient client = server.client(account);
+        Account account = viv.account();
+        RemoteClient client = viv.client(account);
         Runs.StartedRun started = client.runs().start(request(account.user()));
         if (detach) {
-            terminal.out()
-                    .println(
-                            output.isJson() ? started.json() : started.sandbox().value());
+            if (viv.isJson()) {
+                viv.printJson(started.json());
+            } else {
+                viv.print(started.sandbox().value());
+            }
             return 0;
         }
         String sandbox = started.sandbox().value();
-        if (!output.isJson()) {
-            terminal.note(sandbox + " on thread " + started.thread().value());
+        if (!viv.isJson()) {
+            viv.note(sandbox + " on thread " + started.thread().value());
+            noteLink(client, sandbox);
         }
         return follow(client, sandbox);
     }
 
+    /// Prints a link to the run. The run does not need it, so a server without a console is no failure.
+    private void noteLink(RemoteClient client, String sandbox) {
+        try {
+            viv.note("in the console: " + client.signInLink("/console/sandboxes/" + sandbox));
+        } catch (SandboxException _) {
+            // The server has no console.
+        }
+    }
+
     private int follow(RemoteClient client, String sandbox) {
-        var comeBack = new Thread(() -> terminal.note("the agent continues; viv events " + sandbox
-                + " --follow shows it," + " viv say " + sandbox + " \"…\" sends a message"));
+        var comeBack = new Thread(() -> viv.note("the agent continues; viv events " + sandbox + " --follow shows it,"
+                + " viv say " + sandbox + " \"…\" sends a message"));
         Runtime.getRuntime().addShutdownHook(comeBack);
         boolean completed = printToEnd(client, sandbox);
         Runtime.getRuntime().removeShutdownHook(comeBack);
@@ -104,15 +113,12 @@ final class RunCommand implements Callable<Integer> {
 
     /// Reports whether the run completed.
     private boolean printToEnd(RemoteClient client, String sandbox) {
-        var printer = new EventPrinter(
-                terminal.out(),
-                output.isColoured(terminal.env(), terminal.ttys().out()));
+        var printer = new EventPrinter(viv.out(), viv.isColoured());
         try (EventStream events = client.events().follow(sandbox, Events.Filter.ALL)) {
             while (true) {
                 SandboxEvent event = events.next();
-                if (output.isJson()) {
-                    terminal.out().println(event.json());
-                    terminal.out().flush();
+                if (viv.isJson()) {
+                    viv.printJson(event.json());
                 } else {
                     printer.print(event);
                 }
@@ -136,6 +142,7 @@ final class RunCommand implements Callable<Integer> {
                 Optional.ofNullable(resume),
                 Optional.ofNullable(budget),
                 program,
-                env);
+                env,
+                Optional.of(OnIdle.HIBERNATE));
     }
 }

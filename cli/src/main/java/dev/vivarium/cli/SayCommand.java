@@ -10,16 +10,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `viv say`: sends a message to an agent.
 @Command(name = "say", description = "Send a message to an agent, which reads it before its next tool call.")
 final class SayCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     /// Kind of message; at most one option.
     static final class Manner {
@@ -40,18 +34,22 @@ final class SayCommand implements Callable<Integer> {
     private String text = "";
 
     SayCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        RemoteClient client = server.client(terminal);
+        RemoteClient client = viv.client();
         var kind = manner.interrupt ? Kind.INTERRUPT : manner.guidance ? Kind.GUIDANCE : Kind.USER_MESSAGE;
         var queued = client.runs().send(SandboxNames.resolve(client, name), text, kind);
-        if (!output.isJson() && !queued.listening()) {
-            terminal.note("no agent runs in " + name + "; the next run receives the message");
+        if (!viv.isJson() && !queued.listening()) {
+            viv.note("no agent runs in " + name + "; the next run receives the message");
         }
-        terminal.out().println(output.isJson() ? queued.json() : queued.id());
+        if (viv.isJson()) {
+            viv.printJson(queued.json());
+        } else {
+            viv.print(queued.id());
+        }
         return 0;
     }
 }

@@ -1,10 +1,7 @@
 package dev.vivarium.cli;
 
-import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.RemoteClient;
-import dev.vivarium.sdk.SandboxConnection;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,11 +10,10 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -27,11 +23,14 @@ final class ServerOptions {
     static final String DEFAULT_SERVER = "http://127.0.0.1:8000";
 
     private static final Set<String> HERE = Set.of("127.0.0.1", "localhost", "[::1]");
+    private static final Pattern LOCAL_ADDRESS =
+            Pattern.compile("https?://(127\\.0\\.0\\.1|localhost|\\[::1]):[0-9]{1,5}");
 
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "Server (default: VIV_SERVER, the profile, or " + DEFAULT_SERVER + ").")
+            description = "Server (default: VIV_SERVER, the profile, or the server of this machine by VIV_PORT and"
+                    + " VIV_HOME, else " + DEFAULT_SERVER + ").")
     private @Nullable String server;
 
     @Option(
@@ -47,6 +46,12 @@ final class ServerOptions {
     private @Nullable String user;
 
     @Option(
+            names = "--owner",
+            paramLabel = "USER",
+            description = "Owner of the thread, if several users have a thread of this name.")
+    private @Nullable String owner;
+
+    @Option(
             names = "--key-stdin",
             description = "Read the API key from standard input (default: VIV_API_KEY, the profile, or"
                     + " $VIV_HOME/credentials for a server on this machine).")
@@ -59,31 +64,10 @@ final class ServerOptions {
         Map<String, String> chosen = profiles.require(name);
         URI address = address(given(server, env, "VIV_SERVER")
                 .or(() -> Optional.ofNullable(chosen.get("server")))
-                .orElse(DEFAULT_SERVER));
+                .orElseGet(() -> local(env)));
         Optional<String> who = given(user, env, "VIV_USER").or(() -> Optional.ofNullable(chosen.get("user")));
-        return new Account(name, address, key(terminal, profiles, chosen, address), who, missingKey(env));
-    }
-
-    RemoteClient client(Account account) {
-        return RemoteClient.of(account.server(), account.requireKey());
-    }
-
-    RemoteClient client(Terminal terminal) {
-        return client(account(terminal));
-    }
-
-    /// Returns a connection to the sandbox of the thread.
-    SandboxConnection connect(Terminal terminal, String thread, IfAbsent ifAbsent) {
-        return SandboxConnection.open(tokens(account(terminal), terminal).source(thread, ifAbsent));
-    }
-
-    /// Tokens are cached by server, profile and key, because another key may belong to another user.
-    TokenCache tokens(Account account, Terminal terminal) {
-        String holder = account.profile() + "\n" + account.requireKey();
-        var directory = Directories.state(terminal.env()).resolve("passes");
-        Consumer<String> replaced =
-                thread -> terminal.note("the sandbox of " + thread + " had ended; this is a new one without its files");
-        return new TokenCache(client(account), directory, holder, account.user(), replaced, InstantSource.system());
+        Optional<String> key = key(terminal, profiles, chosen, address);
+        return new Account(name, address, key, who, Optional.ofNullable(owner), missingKey(env));
     }
 
     /// Uses the key of a profile only for its server, and local credentials only for a local server.
@@ -96,7 +80,7 @@ final class ServerOptions {
             return given;
         }
         boolean isProfiles =
-                address(chosen.getOrDefault("server", DEFAULT_SERVER)).equals(address);
+                address(chosen.getOrDefault("server", local(terminal.env()))).equals(address);
         Optional<String> fromProfile = isProfiles ? profiles.key(chosen) : Optional.empty();
         return fromProfile.or(() -> isHere(address) ? written(credentials(terminal.env())) : Optional.empty());
     }
@@ -143,10 +127,25 @@ final class ServerOptions {
         }
     }
 
+    /// Returns the server of this machine: at the port of the environment, or at the address that a running server
+    /// wrote to its home. The file is ignored if it names another machine.
+    private static String local(Map<String, String> env) {
+        String port = env.getOrDefault("VIV_PORT", "");
+        if (!port.isEmpty()) {
+            return "http://127.0.0.1:" + port;
+        }
+        return written(home(env).resolve("address"))
+                .filter(address -> LOCAL_ADDRESS.matcher(address).matches())
+                .orElse(DEFAULT_SERVER);
+    }
+
+    private static Path home(Map<String, String> env) {
+        String home = env.getOrDefault("VIV_HOME", "");
+        return home.isEmpty() ? Path.of(System.getProperty("user.home"), ".vivarium") : Path.of(home);
+    }
+
     private static Path credentials(Map<String, String> env) {
-        String home = env.get("VIV_HOME");
-        Path directory = home == null ? Path.of(System.getProperty("user.home"), ".vivarium") : Path.of(home);
-        return directory.resolve("credentials");
+        return home(env).resolve("credentials");
     }
 
     private static String missingKey(Map<String, String> env) {

@@ -12,7 +12,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `viv share`: adds, lists or removes members of a thread.
 @Command(
         name = "share",
         description = "Add, list or remove the members of a thread.",
@@ -24,13 +23,8 @@ import picocli.CommandLine.Parameters;
             "Scopes: fs:ro fs:rw shell shell:ro process snapshot."
         })
 final class ShareCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--scope", split = ",", paramLabel = "SCOPE", description = "Maximum scopes of the member.")
     private List<String> scopes = List.of();
@@ -45,18 +39,18 @@ final class ShareCommand implements Callable<Integer> {
     private @Nullable String user;
 
     ShareCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        Sharing sharing = server.client(terminal).sharing();
+        Sharing sharing = viv.client().sharing();
         if (user == null) {
             list(sharing.members(thread));
         } else if (remove) {
             sharing.remove(thread, user);
-            if (output.isJson()) {
-                terminal.json(out -> out.writeStringProperty("status", "removed"));
+            if (viv.isJson()) {
+                viv.json(out -> out.writeStringProperty("status", "removed"));
             }
         } else {
             invite(sharing, user);
@@ -69,19 +63,19 @@ final class ShareCommand implements Callable<Integer> {
             throw new SandboxException(new Failure.InvalidRequest("--scope", "is missing, such as shell:ro,fs:ro"));
         }
         Sharing.Member member = sharing.invite(thread, invited, scopes);
-        if (output.isJson()) {
+        if (viv.isJson()) {
             print(member);
         } else {
-            terminal.note(invited + " may now use " + thread + ":  viv shell " + thread);
+            viv.note(invited + " may now use " + thread + ":  viv shell " + thread);
         }
     }
 
     private void list(Sharing.Members members) {
-        if (output.isJson()) {
+        if (viv.isJson()) {
             members.members().forEach(this::print);
             return;
         }
-        var table = new Table(terminal, output, "USER", "SCOPES", "INVITED");
+        var table = viv.table("USER", "SCOPES", "INVITED");
         table.row(members.owner().value(), "owner", "");
         members.members()
                 .forEach(member -> table.row(
@@ -90,7 +84,7 @@ final class ShareCommand implements Callable<Integer> {
     }
 
     private void print(Sharing.Member member) {
-        terminal.json(out -> {
+        viv.json(out -> {
             out.writeStringProperty("user_id", member.user().value());
             out.writeArrayPropertyStart("scopes");
             member.scopes().forEach(out::writeString);

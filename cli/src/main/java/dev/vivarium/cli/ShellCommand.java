@@ -1,7 +1,6 @@
 package dev.vivarium.cli;
 
 import dev.vivarium.cli.TokenCache.IfAbsent;
-import dev.vivarium.cli.tty.Access;
 import dev.vivarium.cli.tty.Ending;
 import dev.vivarium.cli.tty.People;
 import dev.vivarium.cli.tty.ShellClient;
@@ -11,7 +10,6 @@ import dev.vivarium.json.Json;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.sdk.SandboxConnection;
 import dev.vivarium.sdk.Shell;
 import dev.vivarium.sdk.Shells.Participant;
 import dev.vivarium.sdk.Shells.ShellInfo;
@@ -27,7 +25,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.core.JsonGenerator;
 
-/// Connects the terminal to a shell in a thread's sandbox.
 @Command(
         name = "shell",
         description = "Open a terminal in a thread's sandbox.",
@@ -41,13 +38,8 @@ import tools.jackson.core.JsonGenerator;
             "  viv shell t1 -- htop           a program instead of bash"
         })
 final class ShellCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--observe", description = "Only watch; the scope shell:ro is enough.")
     private boolean observe;
@@ -68,28 +60,39 @@ final class ShellCommand implements Callable<Integer> {
     private List<String> words = List.of();
 
     ShellCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
         if (list) {
-            list(server.connect(terminal, thread, IfAbsent.FAIL).shells().list());
+            list(viv.connect(thread, IfAbsent.FAIL).shells().list());
             return 0;
         }
-        if (!terminal.ttys().in() || !terminal.ttys().out()) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "viv shell", "needs a terminal; without one, viv exec " + thread + " -- COMMAND"));
-        }
+        requireTerminal(viv, "viv shell", thread);
         // Before the terminal changes its mode: the sandbox may have ended, and there may be no shell to observe.
-        var present = server.connect(terminal, thread, observe ? IfAbsent.FAIL : IfAbsent.CREATE)
+        var present = viv.connect(thread, observe ? IfAbsent.FAIL : IfAbsent.CREATE)
                 .shells()
                 .list();
         var chosen = Optional.ofNullable(session).or(() -> observe ? Optional.of(newest(present)) : Optional.empty());
         var command = words.isEmpty()
                 ? Optional.<String>empty()
                 : Optional.of(words.size() == 1 ? words.getFirst() : Shell.quote(words));
-        return visit(new Wishes(observe, escapes(), chosen, command));
+        return visit(viv, thread, new Wishes(observe, escapes(), chosen, command));
+    }
+
+    /// Runs a command on a terminal, for `viv exec -t`.
+    static int run(Invocation viv, String thread, String command) {
+        requireTerminal(viv, "viv exec -t", thread);
+        viv.connect(thread, IfAbsent.CREATE);
+        return visit(viv, thread, new Wishes(false, true, Optional.empty(), Optional.of(command)));
+    }
+
+    private static void requireTerminal(Invocation viv, String what, String thread) {
+        if (!viv.terminal().ttys().in() || !viv.terminal().ttys().out()) {
+            throw new SandboxException(new Failure.InvalidRequest(
+                    what, "needs a terminal; without one, viv exec " + thread + " -- COMMAND"));
+        }
     }
 
     private boolean escapes() {
@@ -100,44 +103,26 @@ final class ShellCommand implements Callable<Integer> {
         };
     }
 
-    private int visit(Wishes wishes) {
-        if (observe) {
-            terminal.note("watching " + thread + "; ~. leaves");
+    private static int visit(Invocation viv, String thread, Wishes wishes) {
+        if (wishes.observe()) {
+            viv.note("watching " + thread + "; ~. leaves");
         }
         Ending ending;
         try (Tty tty = Tty.open()
                 .orElseThrow(() -> new SandboxException(
                         new Failure.InvalidRequest("viv shell", "needs a terminal on standard input")))) {
-            var client = new ShellClient(
-                    new TokenAccess(server.connect(terminal, thread, IfAbsent.FAIL)),
-                    wishes,
-                    tty::size,
-                    terminal.out());
+            var client = new ShellClient(viv.connect(thread, IfAbsent.FAIL), wishes, tty::size, viv.out());
             ending = client.run(new FileInputStream(FileDescriptor.in));
         }
         return switch (ending) {
             case Ending.Exited(int code) -> code;
             case Ending.Left(var id) -> {
-                id.filter(_ -> !observe)
-                        .ifPresent(left ->
-                                terminal.note("detached; to return:  viv shell " + thread + " --session " + left));
+                id.filter(_ -> !wishes.observe())
+                        .ifPresent(
+                                left -> viv.note("detached; to return:  viv shell " + thread + " --session " + left));
                 yield 0;
             }
         };
-    }
-
-    /// Access with the cached token, which another `viv` may have renewed.
-    private record TokenAccess(SandboxConnection connection) implements Access {
-        @Override
-        public Access.Entry entry() {
-            var token = connection.currentToken();
-            return new Access.Entry(token.ws(), token.token());
-        }
-
-        @Override
-        public void renew() {
-            connection.renewToken();
-        }
     }
 
     private String newest(List<ShellInfo> shells) {
@@ -150,10 +135,10 @@ final class ShellCommand implements Callable<Integer> {
     }
 
     private void list(List<ShellInfo> shells) {
-        var table = new Table(terminal, output, "SESSION", "STATE", "STARTED", "COMMAND", "PEOPLE");
+        var table = viv.table("SESSION", "STATE", "STARTED", "COMMAND", "PEOPLE");
         for (ShellInfo shell : shells) {
-            if (output.isJson()) {
-                terminal.json(out -> write(out, shell));
+            if (viv.isJson()) {
+                viv.json(out -> write(out, shell));
             } else {
                 table.row(
                         shell.id(),
@@ -163,7 +148,7 @@ final class ShellCommand implements Callable<Integer> {
                         People.names(shell.participants()));
             }
         }
-        if (!output.isJson()) {
+        if (!viv.isJson()) {
             table.print();
         }
     }

@@ -25,13 +25,8 @@ import picocli.CommandLine.Spec;
             "  viv fork t1@before-upgrade t2                  create another thread from it"
         })
 class SnapshotCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--name", paramLabel = "NAME", description = "Name of the snapshot, for THREAD@NAME.")
     private String name = "";
@@ -44,7 +39,7 @@ class SnapshotCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     SnapshotCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     /// The same as a subcommand, for a thread whose name is that of a subcommand.
@@ -61,18 +56,18 @@ class SnapshotCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "a thread or a subcommand is missing: take, ls, rm or restore");
         }
-        SnapshotInfo taken = server.client(terminal).snapshots().take(thread, name);
-        if (output.isJson()) {
-            printJson(terminal, taken);
+        SnapshotInfo taken = viv.client().snapshots().take(thread, name);
+        if (viv.isJson()) {
+            printJson(viv, taken);
         } else {
-            terminal.out().println(taken.id().value());
-            terminal.note("to restore it:  viv snapshot restore " + taken.id().value());
+            viv.out().println(taken.id().value());
+            viv.note("to restore it:  viv snapshot restore " + taken.id().value());
         }
         return 0;
     }
 
-    static void printJson(Terminal terminal, SnapshotInfo snapshot) {
-        terminal.json(out -> {
+    static void printJson(Invocation viv, SnapshotInfo snapshot) {
+        viv.json(out -> {
             out.writeStringProperty("snapshot_id", snapshot.id().value());
             out.writeStringProperty("thread_id", snapshot.thread().value());
             out.writeStringProperty("sandbox_id", snapshot.sandbox().value());

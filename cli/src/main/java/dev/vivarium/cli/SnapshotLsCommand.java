@@ -8,16 +8,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// Lists the snapshots of a thread.
 @Command(name = "ls", description = "List a thread's snapshots, oldest first.")
 final class SnapshotLsCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = {"-q", "--quiet"},
@@ -28,18 +22,18 @@ final class SnapshotLsCommand implements Callable<Integer> {
     private String thread = "";
 
     SnapshotLsCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        List<SnapshotInfo> snapshots = server.client(terminal).snapshots().list(thread);
-        if (output.isJson()) {
-            snapshots.forEach(snapshot -> SnapshotCommand.printJson(terminal, snapshot));
+        List<SnapshotInfo> snapshots = viv.client().snapshots().list(thread);
+        if (viv.isJson()) {
+            snapshots.forEach(snapshot -> SnapshotCommand.printJson(viv, snapshot));
         } else if (quiet) {
-            snapshots.forEach(snapshot -> terminal.out().println(snapshot.id().value()));
+            snapshots.forEach(snapshot -> viv.out().println(snapshot.id().value()));
         } else {
-            var table = new Table(terminal, output, "SNAPSHOT", "TAKEN", "SIZE", "NAME");
+            var table = viv.table("SNAPSHOT", "TAKEN", "SIZE", "NAME");
             snapshots.forEach(snapshot -> table.row(
                     snapshot.id().value(),
                     table.time(snapshot.createdAt()),

@@ -7,34 +7,28 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/// Deletes snapshots.
 @Command(name = "rm", description = "Delete snapshots. Restored and forked threads keep their files.")
 final class SnapshotRmCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Parameters(arity = "1..*", paramLabel = "SNAPSHOT", description = "Its id, or THREAD@NAME.")
     private List<String> snapshots = List.of();
 
     SnapshotRmCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
         // All references are parsed before the first snapshot is deleted.
         List<SnapshotRef> refs = snapshots.stream().map(SnapshotRef::of).toList();
-        var client = server.client(terminal).snapshots();
+        var client = viv.client().snapshots();
         for (SnapshotRef ref : refs) {
             SnapshotInfo snapshot = ref.resolve(client);
             client.delete(snapshot);
-            if (output.isJson()) {
-                terminal.json(out -> {
+            if (viv.isJson()) {
+                viv.json(out -> {
                     out.writeStringProperty("snapshot_id", snapshot.id().value());
                     out.writeStringProperty("status", "deleted");
                 });

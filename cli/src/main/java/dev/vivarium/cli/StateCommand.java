@@ -27,30 +27,26 @@ final class StateCommand {
     }
 
     abstract static class Change implements Callable<Integer> {
-        private final Terminal terminal;
         private final String status;
         private final Consumer<SandboxConnection> change;
 
         @Mixin
-        private ServerOptions server = new ServerOptions();
-
-        @Mixin
-        private OutputOptions output = new OutputOptions();
+        private final Invocation viv;
 
         @Parameters(index = "0", paramLabel = "THREAD", description = "Thread of the sandbox.")
         private String thread = "";
 
         Change(Terminal terminal, String status, Consumer<SandboxConnection> change) {
-            this.terminal = terminal;
+            this.viv = new Invocation(terminal);
             this.status = status;
             this.change = change;
         }
 
         @Override
         public Integer call() {
-            change.accept(server.connect(terminal, thread, IfAbsent.FAIL));
-            if (output.isJson()) {
-                terminal.json(out -> {
+            change.accept(viv.connect(thread, IfAbsent.FAIL));
+            if (viv.isJson()) {
+                viv.json(out -> {
                     out.writeStringProperty("thread_id", thread);
                     out.writeStringProperty("status", status);
                 });

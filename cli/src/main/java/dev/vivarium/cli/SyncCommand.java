@@ -26,7 +26,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// `viv sync`: synchronizes a directory with a workspace, once or continuously.
 @Command(
         name = "sync",
         description = "Synchronize a directory with the sandbox of a thread.",
@@ -40,13 +39,8 @@ import picocli.CommandLine.Parameters;
             "Ignores patterns of .gitignore and .vivignore in DIR, and .git, node_modules and similar directories."
         })
 final class SyncCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(names = "--push", description = "Change only the sandbox.")
     private boolean push;
@@ -81,7 +75,7 @@ final class SyncCommand implements Callable<Integer> {
     private Path directory = Path.of(".");
 
     SyncCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
@@ -90,7 +84,7 @@ final class SyncCommand implements Callable<Integer> {
             if (push && pull) {
                 throw new SandboxException(new Failure.InvalidRequest("--push and --pull", "exclude each other"));
             }
-            var told = new SyncReport(terminal, output);
+            var told = new SyncReport(viv);
             Pair pair = pair(root(), pull ? IfAbsent.FAIL : IfAbsent.CREATE);
             if (watch) {
                 return watch(pair, told);
@@ -109,14 +103,14 @@ final class SyncCommand implements Callable<Integer> {
     /// resumes nor creates a sandbox.
     private int watch(Pair first, SyncReport told) throws IOException, InterruptedException {
         Pair pair = first;
-        terminal.note("keeping " + pair.folder().root() + " and " + thread + " synchronized; Ctrl-C ends it");
+        viv.note("keeping " + pair.folder().root() + " and " + thread + " synchronized; Ctrl-C ends it");
         while (true) {
             try {
                 if (told.isAtWork(state())) {
                     round(pair, told);
                 }
             } catch (Side.Replaced _) {
-                terminal.note("the sandbox of " + thread + " is new; viv uploads the local files");
+                viv.note("the sandbox of " + thread + " is new; viv uploads the local files");
                 pair = pair(pair.folder().root(), IfAbsent.FAIL);
             } catch (SandboxException e) {
                 if (!isPassing(e.failure())) {
@@ -130,7 +124,7 @@ final class SyncCommand implements Callable<Integer> {
 
     /// Returns the reason why the sandbox is not available, or nothing. Does not resume the sandbox.
     private String state() {
-        String state = server.client(terminal).threads().sandboxState(thread);
+        String state = viv.client().threads().sandboxState(thread);
         return state.equals("paused") ? "the sandbox is paused" : "";
     }
 
@@ -165,15 +159,15 @@ final class SyncCommand implements Callable<Integer> {
     private record Pair(Folder folder, Workspace workspace, Memory memory) {}
 
     private Pair pair(Path root, IfAbsent ifAbsent) throws IOException {
-        var account = server.account(terminal);
-        var tokens = server.tokens(account, terminal);
+        var account = viv.account();
+        var tokens = viv.tokens(account);
         tokens.get(thread, ifAbsent);
         // Later calls create no sandbox: its empty workspace would look as if all files were deleted.
         var workspace = new Workspace(SandboxConnection.open(tokens.source(thread, IfAbsent.FAIL)));
         String pair = account.server() + "\n" + workspace.sandbox() + "\n" + root;
         var name = UUID.nameUUIDFromBytes(pair.getBytes(StandardCharsets.UTF_8)) + ".json";
-        var memory =
-                Memory.load(Directories.state(terminal.env()).resolve("sync").resolve(name));
+        var memory = Memory.load(
+                Directories.state(viv.terminal().env()).resolve("sync").resolve(name));
         return new Pair(new Folder(root), workspace, memory);
     }
 

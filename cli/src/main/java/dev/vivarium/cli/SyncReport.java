@@ -8,16 +8,14 @@ import java.util.function.Consumer;
 /// Prints the progress of a synchronization. Reports each skipped file, conflict or failure once. Confined to one
 /// thread.
 final class SyncReport implements Consumer<News> {
-    private final Terminal terminal;
-    private final OutputOptions output;
+    private final Invocation viv;
     private final Set<String> told = new HashSet<>();
     private String trouble = "";
     private int conflicts;
     private int failures;
 
-    SyncReport(Terminal terminal, OutputOptions output) {
-        this.terminal = terminal;
-        this.output = output;
+    SyncReport(Invocation viv) {
+        this.viv = viv;
     }
 
     /// Starts a round and clears the conflicts and failures of the last one.
@@ -34,7 +32,7 @@ final class SyncReport implements Consumer<News> {
     boolean isAtWork(String hindrance) {
         if (!hindrance.equals(trouble)) {
             trouble = hindrance;
-            terminal.note(hindrance.isEmpty() ? "going on" : "waiting: " + hindrance);
+            viv.note(hindrance.isEmpty() ? "going on" : "waiting: " + hindrance);
         }
         return hindrance.isEmpty();
     }
@@ -67,8 +65,8 @@ final class SyncReport implements Consumer<News> {
     }
 
     private void tell(String what, String path, String why) {
-        if (output.isJson()) {
-            terminal.json(out -> {
+        if (viv.isJson()) {
+            viv.json(out -> {
                 out.writeStringProperty("action", what);
                 out.writeStringProperty("path", path);
                 if (!why.isEmpty()) {
@@ -76,8 +74,7 @@ final class SyncReport implements Consumer<News> {
                 }
             });
         } else {
-            terminal.out().println(Table.shown(what + "  " + path + (why.isEmpty() ? "" : "  (" + why + ")")));
-            terminal.out().flush();
+            viv.print(what + "  " + path + (why.isEmpty() ? "" : "  (" + why + ")"));
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.tty.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -84,14 +85,14 @@ final class Table {
 
     private static void measure(int[] widths, List<String> row) {
         for (int i = 0; i < row.size(); i++) {
-            widths[i] = Math.max(widths[i], shown(row.get(i)).length());
+            widths[i] = Math.max(widths[i], Printable.text(row.get(i)).length());
         }
     }
 
     private String line(List<String> row, int[] widths) {
         var line = new StringBuilder();
         for (int i = 0; i < row.size(); i++) {
-            String cell = shown(row.get(i));
+            String cell = Printable.text(row.get(i));
             line.append(cell);
             if (i < row.size() - 1) {
                 line.append(" ".repeat(widths[i] - cell.length())).append(GAP);
@@ -101,18 +102,8 @@ final class Table {
         return columns > 1 && line.length() > columns ? line.substring(0, columns - 1) + "…" : line.toString();
     }
 
-    /// Escapes tabs and line feeds, which would separate values.
+    /// Escapes tabs and line feeds, which would separate values, and backslashes, so that a script can undo it.
     private static String flat(String cell) {
-        return cell.replace("\\", "\\\\")
-                .replace("\t", "\\t")
-                .replace("\n", "\\n")
-                .replace("\r", "\\r");
-    }
-
-    /// Replaces control characters, because values from a sandbox must not control the terminal.
-    static String shown(String text) {
-        var safe = new StringBuilder(text.length());
-        text.codePoints().forEach(c -> safe.appendCodePoint(Character.isISOControl(c) ? '\uFFFD' : c));
-        return safe.toString();
+        return Printable.text(cell.replace("\\", "\\\\"));
     }
 }

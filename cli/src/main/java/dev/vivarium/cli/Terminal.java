@@ -1,9 +1,13 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.cli.tty.Printable;
 import dev.vivarium.json.Json;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
@@ -12,11 +16,6 @@ import tools.jackson.core.JsonGenerator;
 record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, String> env, Ttys ttys) {
     Terminal {
         env = Map.copyOf(env);
-    }
-
-    /// Terminal in which all streams are pipes.
-    Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, String> env) {
-        this(in, out, err, env, Ttys.NONE);
     }
 
     /// Streams that are terminals, and the width of the window, or 0 if unknown.
@@ -37,17 +36,27 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
 
     /// Prints one JSON object on one line.
     void json(Consumer<JsonGenerator> fields) {
-        out.writeBytes(Json.bytes(fields));
-        out.println();
+        printJson(new String(Json.bytes(fields), StandardCharsets.UTF_8));
+    }
+
+    /// Prints a JSON object that the server sent.
+    void printJson(String object) {
+        print(Printable.json(object));
+    }
+
+    /// Prints a line of the result.
+    void print(String line) {
+        out.println(Printable.text(line));
         out.flush();
     }
 
-    /// Asks for confirmation of an irreversible operation. Without a terminal, returns true.
+    /// Asks for confirmation of an irreversible operation. Fails without a terminal.
     boolean confirms(String question) {
         if (!ttys.in() || !ttys.err()) {
-            return true;
+            throw new SandboxException(new Failure.InvalidRequest(
+                    "--yes", "is needed, because there is no terminal for the question: " + question));
         }
-        err.print("viv: " + question + " [y/N] ");
+        err.print("viv: " + Printable.text(question) + " [y/N] ");
         err.flush();
         try {
             int first = in.read();
@@ -62,6 +71,6 @@ record Terminal(InputStream in, PrintStream out, PrintStream err, Map<String, St
 
     /// Prints a note for users, unless the output is JSON.
     void note(String text) {
-        err.println("viv: " + text);
+        err.println("viv: " + Printable.text(text));
     }
 }

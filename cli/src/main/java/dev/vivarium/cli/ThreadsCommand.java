@@ -9,16 +9,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// Lists the threads that the user may use.
 @Command(name = "threads", description = "List your threads and those that others share with you.")
 final class ThreadsCommand implements Callable<Integer> {
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = {"-q", "--quiet"},
@@ -26,23 +20,26 @@ final class ThreadsCommand implements Callable<Integer> {
     private boolean quiet;
 
     ThreadsCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
     public Integer call() {
-        List<ThreadInfo> threads = server.client(terminal).threads().list();
-        if (output.isJson()) {
-            threads.forEach(this::printJson);
+        list(viv, quiet);
+        return 0;
+    }
+
+    static void list(Invocation viv, boolean quiet) {
+        List<ThreadInfo> threads = viv.client().threads().list();
+        if (viv.isJson()) {
+            threads.forEach(thread -> printJson(viv, thread));
         } else if (quiet) {
-            threads.forEach(
-                    thread -> terminal.out().println(Table.shown(thread.id().value())));
+            threads.forEach(thread -> viv.print(thread.id().value()));
         } else {
-            var table = new Table(terminal, output, "THREAD", "OWNER", "ROLE", "STATE", "USED");
+            var table = viv.table("THREAD", "OWNER", "ROLE", "STATE", "USED");
             threads.forEach(thread -> row(table, thread));
             table.print();
         }
-        return 0;
     }
 
     private static void row(Table table, ThreadInfo thread) {
@@ -55,8 +52,8 @@ final class ThreadsCommand implements Callable<Integer> {
                 sandbox.map(box -> table.time(box.lastActivity())).orElse("-"));
     }
 
-    private void printJson(ThreadInfo thread) {
-        terminal.json(out -> {
+    private static void printJson(Invocation viv, ThreadInfo thread) {
+        viv.json(out -> {
             out.writeStringProperty("thread_id", thread.id().value());
             out.writeStringProperty("user_id", thread.owner().value());
             out.writeStringProperty("role", thread.role());

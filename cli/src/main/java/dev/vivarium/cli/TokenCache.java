@@ -3,10 +3,12 @@ package dev.vivarium.cli;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.RemoteClient;
 import dev.vivarium.sdk.SandboxToken;
 import dev.vivarium.sdk.TokenSource;
+import dev.vivarium.sdk.Tokens;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -32,24 +34,24 @@ final class TokenCache {
     private final Path directory;
     private final String account;
     private final Optional<String> user;
-    private final Consumer<String> replaced;
+    private final Consumer<String> notes;
     private final InstantSource clock;
 
     /// @param account  separates these tokens from those of another server or profile
     /// @param user     the owner of a new thread
-    /// @param replaced receives a thread whose sandbox is not the one of its last token
+    /// @param notes    receives a sentence for the user when a call created a sandbox
     TokenCache(
             RemoteClient client,
             Path directory,
             String account,
             Optional<String> user,
-            Consumer<String> replaced,
+            Consumer<String> notes,
             InstantSource clock) {
         this.client = client;
         this.directory = directory;
         this.account = account;
         this.user = user;
-        this.replaced = replaced;
+        this.notes = notes;
         this.clock = clock;
     }
 
@@ -107,11 +109,27 @@ final class TokenCache {
             client.threads().sandboxState(thread);
         }
         Optional<String> owner = ifAbsent == IfAbsent.CREATE ? user : Optional.empty();
-        SandboxToken token = save(thread, client.tokens().issue(thread, previous, owner));
+        Tokens.NewToken issued = issue(thread, previous, owner);
+        SandboxToken token = save(thread, issued.token());
         if (previous.isPresent() && !previous.get().equals(token.sandbox())) {
-            replaced.accept(thread);
+            notes.accept("the sandbox of " + thread + " had ended; this is a new one without its files");
+        } else if (issued.isNewSandbox()) {
+            notes.accept("created sandbox for thread " + thread);
         }
         return token;
+    }
+
+    /// Asks for hibernation. A sandbox that somebody created with the other policy keeps it.
+    private Tokens.NewToken issue(String thread, Optional<String> previous, Optional<String> owner) {
+        try {
+            return client.tokens().issue(thread, previous, owner, Optional.of(OnIdle.HIBERNATE));
+        } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.InvalidRequest invalid
+                    && invalid.field().equals("on_idle")) {
+                return client.tokens().issue(thread, previous, owner, Optional.empty());
+            }
+            throw e;
+        }
     }
 
     /// An absent or unreadable file counts as no token.

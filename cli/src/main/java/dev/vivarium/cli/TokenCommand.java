@@ -26,13 +26,8 @@ import tools.jackson.core.JsonGenerator;
 final class TokenCommand implements Callable<Integer> {
     private static final Duration LONGEST = Duration.ofMinutes(15);
 
-    private final Terminal terminal;
-
     @Mixin
-    private ServerOptions server = new ServerOptions();
-
-    @Mixin
-    private OutputOptions output = new OutputOptions();
+    private final Invocation viv;
 
     @Option(
             names = "--scope",
@@ -49,7 +44,7 @@ final class TokenCommand implements Callable<Integer> {
     private String thread = "";
 
     TokenCommand(Terminal terminal) {
-        this.terminal = terminal;
+        this.viv = new Invocation(terminal);
     }
 
     @Override
@@ -58,13 +53,13 @@ final class TokenCommand implements Callable<Integer> {
             // The server would silently limit it to fifteen minutes.
             throw new SandboxException(new Failure.InvalidRequest("--ttl", "must be at most 15m"));
         }
-        var account = server.account(terminal);
-        SandboxToken made = server.tokens(account, terminal).narrowed(thread, scopes, Optional.of(ttl));
-        if (output.isJson()) {
-            terminal.json(out -> write(out, made));
+        var account = viv.account();
+        SandboxToken made = viv.tokens(account).narrowed(thread, scopes, Optional.of(ttl));
+        if (viv.isJson()) {
+            viv.json(out -> write(out, made));
         } else {
-            terminal.out().println(made.token());
-            terminal.note("until " + made.expiresAt() + ", for " + made.http());
+            viv.out().println(made.token());
+            viv.note("until " + made.expiresAt() + ", for " + made.http());
         }
         return 0;
     }

@@ -4,7 +4,6 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/// `viv version`: prints the version without a request.
 @Command(name = "version", description = "Print the version of viv.")
 final class VersionCommand implements Callable<Integer> {
     private final Terminal terminal;

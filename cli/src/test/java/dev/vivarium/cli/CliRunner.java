@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /// Runs `viv` commands in this process and captures their output. Each command starts with empty output. Confined to
@@ -27,6 +28,11 @@ final class CliRunner {
 
     CliRunner with(String variable, String value) {
         env.put(variable, value);
+        return this;
+    }
+
+    CliRunner without(String... variables) {
+        List.of(variables).forEach(env::remove);
         return this;
     }
 

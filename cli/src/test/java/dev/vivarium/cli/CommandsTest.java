@@ -58,7 +58,7 @@ class CommandsTest {
     void execReturnsTheExitCodeAndOutput() {
         assertThat(viv("exec", thread, "--", "echo out; echo err >&2; exit 7")).isEqualTo(7);
         assertThat(out()).isEqualTo("out\n");
-        assertThat(err()).isEqualTo("err\n");
+        assertThat(err()).isEqualTo("viv: created sandbox for thread " + thread + "\nerr\n");
     }
 
     @Test
@@ -73,7 +73,9 @@ class CommandsTest {
         viv("exec", thread, "--", "mkdir sub");
         viv("exec", thread, "-w", "sub", "-e", "A=1", "-e", "B=x y", "--", "echo $A $B; basename $PWD");
         assertThat(out()).isEqualTo("1 x y\nsub\n");
+        err.reset();
         assertThat(viv("exec", thread, "--timeout", "500ms", "--", "sleep 306")).isEqualTo(124);
+        assertThat(err()).contains("exceeded its timeout of 500ms");
     }
 
     @Test
@@ -165,6 +167,18 @@ class CommandsTest {
         out.reset();
         assertThat(viv("threads", "-q")).isZero();
         assertThat(out().lines()).contains(thread);
+    }
+
+    @Test
+    void ownerNamesTheThreadOfOneUser() {
+        assertThat(viv("exec", "--user", "ann", thread, "--", "echo ann > file"))
+                .isZero();
+        assertThat(viv("exec", "--user", "ben", thread, "--", "cat file || echo ben > file"))
+                .isZero();
+        assertThat(viv("cat", "--owner", "ben", thread + ":file")).isZero();
+        assertThat(out()).isEqualTo("ben\n");
+        assertThat(viv("cat", thread + ":file")).isNotZero();
+        assertThat(err()).contains("ann, ben").contains("--owner ann");
     }
 
     @Test
@@ -290,27 +304,29 @@ class CommandsTest {
     @Test
     void endTerminatesAndArchivesAThread() {
         viv("exec", thread, "--", "echo gone > f");
-        assertThat(viv("end", thread)).isZero();
+        assertThat(viv("end", thread)).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("--yes");
+        assertThat(viv("end", thread, "--yes")).isZero();
         assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
         assertThat(viv("exec", thread, "--", "test ! -e f")).isZero();
-        assertThat(viv("end", thread, "--archive", "--json")).isZero();
+        assertThat(viv("end", thread, "--archive", "--json", "--yes")).isZero();
         assertThat(Json.answer(out()).string("status")).isEqualTo("archived");
         out.reset();
         assertThat(viv("threads", "-q")).isZero();
         assertThat(out()).doesNotContain(thread);
-        assertThat(viv("end", thread)).isEqualTo(ExitCode.NOT_FOUND);
+        assertThat(viv("end", thread, "--yes")).isEqualTo(ExitCode.NOT_FOUND);
     }
 
     @Test
     void missingThingsHaveTheirOwnExitCode() {
         assertThat(viv("ls", thread)).isEqualTo(ExitCode.NOT_FOUND);
         assertThat(err())
-                .startsWith("viv: No active session found for thread_id\n")
+                .startsWith("viv: the thread " + thread + " has no sandbox\n")
                 .contains("viv threads");
         viv("exec", thread, "--", "true");
         assertThat(viv("cp", thread + ":no-such-file", "-")).isEqualTo(ExitCode.NOT_FOUND);
         assertThat(viv("cp", scratch.resolve("missing").toString(), thread + ":"))
-                .isEqualTo(ExitCode.FAILURE);
+                .isEqualTo(ExitCode.NOT_FOUND);
         assertThat(err()).contains("missing: no such file");
         assertThat(viv("cp", "a", "b")).isEqualTo(ExitCode.USAGE);
         assertThat(as("wrong-key-of-nobody", "ls", thread)).isEqualTo(ExitCode.NOT_SIGNED_IN);
@@ -331,6 +347,29 @@ class CommandsTest {
     }
 
     @Test
+    void keyHasALabelAnExpiryAndALastUse() {
+        assertThat(viv("keys", "issue", "dora", "--label", "build server", "--expires-in", "30d", "--json"))
+                .isZero();
+        var issued = Json.answer(out());
+        out.reset();
+        assertThat(viv("keys", "list")).isZero();
+        assertThat(listed(issued.string("key_id"))).contains("\tnever\t").endsWith("\tdora\tbuild server");
+        as(issued.string("key"), "threads");
+        out.reset();
+        assertThat(viv("keys", "list", "--json")).isZero();
+        assertThat(listed(issued.string("key_id")))
+                .contains("\"label\":\"build server\"")
+                .contains("\"last_used_at\":")
+                .contains("\"expires_at\":");
+        assertThat(viv("keys", "issue", "dora", "--expires-in", "0s")).isNotZero();
+        assertThat(err()).contains("expires_at must be in the future");
+    }
+
+    private String listed(String keyId) {
+        return out().lines().filter(line -> line.contains(keyId)).findFirst().orElseThrow();
+    }
+
+    @Test
     void keyIsReadFromTheServerHome() {
         var env = Map.of(
                 "VIV_SERVER", server.uri().toString(), "VIV_HOME", server.home().toString(), "VIV_USER", "alice");
@@ -348,7 +387,7 @@ class CommandsTest {
         input = server.adminKey() + "\nthe rest";
         var env = Map.of("VIV_SERVER", server.uri().toString());
         assertThat(main(env).run("keys", "list", "--key-stdin")).isZero();
-        assertThat(out()).startsWith("KEY\tCREATED\tUSER\n");
+        assertThat(out()).startsWith("KEY\tCREATED\tUSED\tEXPIRES\tUSER\tLABEL\n");
     }
 
     @Test
@@ -411,7 +450,8 @@ class CommandsTest {
                 new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
-                all));
+                all,
+                Terminal.Ttys.NONE));
     }
 
     private String out() {

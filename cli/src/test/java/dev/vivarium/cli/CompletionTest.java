@@ -19,7 +19,8 @@ class CompletionTest {
                     InputStream.nullInputStream(),
                     new PrintStream(PrintStream.nullOutputStream()),
                     new PrintStream(PrintStream.nullOutputStream()),
-                    Map.of()))
+                    Map.of(),
+                    Terminal.Ttys.NONE))
             .line(""));
 
     @TempDir
@@ -36,6 +37,22 @@ class CompletionTest {
     }
 
     @Test
+    void bashCompletesThreadsAndValuesOfOptions() throws Exception {
+        assertThat(completed("viv", "exec", "al")).containsExactly("alpha");
+        assertThat(completed("viv", "snapshot", "ls", "b")).containsExactly("beta");
+        assertThat(completed("viv", "share", "alpha", "ben", "--scope", "fs")).containsExactly("fs:ro", "fs:rw");
+        assertThat(completed("viv", "runs", "--status", "co")).containsExactly("completed");
+        assertThat(completed("viv", "health", "al")).isEqualTo(List.of(""));
+    }
+
+    @Test
+    void everyScriptContainsThreadsAndValuesOfOptions() {
+        for (Completion.Shell shell : Completion.Shell.values()) {
+            assertThat(completion.script(shell)).contains("viv threads -q").contains("fs:ro fs:rw shell");
+        }
+    }
+
+    @Test
     void everyScriptContainsEveryCommand() {
         for (Completion.Shell shell : Completion.Shell.values()) {
             String script = completion.script(shell);
@@ -48,8 +65,8 @@ class CompletionTest {
 
     private List<String> completed(String... words) throws Exception {
         Path script = Files.writeString(scratch.resolve("viv.bash"), completion.script(Completion.Shell.BASH));
-        String ask = "source " + script + "; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _viv;"
-                + " printf '%s\\n' \"${COMPREPLY[@]}\"";
+        String ask = "viv() { printf 'alpha\\nbeta\\n'; }; source " + script
+                + "; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _viv;" + " printf '%s\\n' \"${COMPREPLY[@]}\"";
         var command = new java.util.ArrayList<>(List.of("bash", "-c", ask, "bash"));
         command.addAll(List.of(words));
         Process bash = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -54,6 +54,12 @@ class MainTest {
     }
 
     @Test
+    void helpListsTheCommandsOfTheServer() {
+        assertThat(viv(Map.of()).run("--help")).isZero();
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("  serve ", "  image ", "  purge ", "  demo ");
+    }
+
+    @Test
     void missingKeyIsReportedWithTheSearchedPlaces() {
         assertThat(viv(Map.of("VIV_HOME", home.toString())).run("ls", "t1")).isEqualTo(ExitCode.NOT_SIGNED_IN);
         assertThat(err())
@@ -91,7 +97,7 @@ class MainTest {
         assertThat(viv(Map.of()).run("exce", "t1")).isEqualTo(ExitCode.USAGE);
         assertThat(err()).contains("Did you mean").contains("exec");
         err.reset();
-        assertThat(viv(Map.of()).run("ls", "--json")).isEqualTo(ExitCode.USAGE);
+        assertThat(viv(Map.of()).run("cat", "--json")).isEqualTo(ExitCode.USAGE);
         assertThat(Json.answer(err()).object("error").string("code")).isEqualTo("usage");
     }
 
@@ -127,7 +133,8 @@ class MainTest {
                 InputStream.nullInputStream(),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
                 new PrintStream(err, true, StandardCharsets.UTF_8),
-                env));
+                env,
+                Terminal.Ttys.NONE));
     }
 
     private String err() {

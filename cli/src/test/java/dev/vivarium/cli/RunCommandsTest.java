@@ -144,6 +144,19 @@ class RunCommandsTest {
     }
 
     @Test
+    void stopEndsTheRunAndKeepsItsSandbox() {
+        ann.viv("run", "-d", "Wait", "--runtime", "command", "--thread", thread, "--", "sleep", "1000");
+        String sandbox = ann.out().strip();
+
+        assertThat(ann.viv("stop", thread)).isZero();
+        assertThat(ann.out()).isEqualTo("failed: stopped by request\n");
+        assertThat(ann.viv("runs", "--thread", thread)).isZero();
+        assertThat(ann.out()).contains(sandbox, "failed (aborted)", "Wait");
+        assertThat(ann.viv("stop", sandbox)).isEqualTo(ExitCode.CONFLICT);
+        assertThat(ann.viv("exec", thread, "--", "true")).isZero();
+    }
+
+    @Test
     void runThatCannotStartPrintsAHint() {
         assertThat(ann.viv("run", "x", "--runtime", "claude")).isNotZero();
         assertThat(ann.err()).contains("viv image build worker");

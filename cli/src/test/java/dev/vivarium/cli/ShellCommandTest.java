@@ -60,6 +60,25 @@ class ShellCommandTest {
     }
 
     @Test
+    void promptShowsTheThread() {
+        try (Pty pty = viv("shell", thread)) {
+            pty.await(thread.substring(0, 40));
+            pty.type("exit\r");
+            assertThat(pty.end()).isZero();
+        }
+    }
+
+    @Test
+    void execOpensATerminal() {
+        try (Pty pty = viv("exec", "-it", "-e", "WORDS=two words", "-w", "/tmp", thread, "--", "bash", "--norc")) {
+            pty.type("tty -s && echo \"$WORDS in $PWD\" $((40 + 2))\r");
+            pty.await("two words in /tmp 42");
+            pty.type("exit 7\r");
+            assertThat(pty.end()).isEqualTo(7);
+        }
+    }
+
+    @Test
     void shellReceivesTheNewWindowSize() throws Exception {
         try (Pty pty = viv("shell", thread)) {
             pty.type("echo ready-$((1 + 1))\r");

@@ -50,7 +50,7 @@ class SnapshotCommandsTest {
         String id = take();
         ann.viv("exec", thread, "--", "echo after > file");
 
-        assertThat(ann.viv("snapshot", "restore", id)).isZero();
+        assertThat(ann.viv("snapshot", "restore", id, "--yes")).isZero();
 
         assertThat(content(thread)).isEqualTo("before\n");
     }
@@ -62,7 +62,8 @@ class SnapshotCommandsTest {
         take("--name", "mark");
         ann.viv("exec", thread, "--", "echo last > file");
 
-        assertThat(ann.viv("snapshot", "restore", thread + "@mark", "--json")).isZero();
+        assertThat(ann.viv("snapshot", "restore", thread + "@mark", "--json", "--yes"))
+                .isZero();
 
         assertThat(Json.answer(ann.out()).string("state")).isEqualTo("running");
         assertThat(content(thread)).isEqualTo("later\n");

@@ -16,13 +16,13 @@ class TableTest {
     @Test
     void pipeGetsTabSeparatedValues() {
         print(Terminal.Ttys.NONE, Map.of());
-        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID\tNAME\n1\ta\\tb\\nc\n22\t\u001b[31mred\n");
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID\tNAME\n1\ta\\tb\\nc\n22\t\\x1b[31mred\n");
     }
 
     @Test
     void terminalGetsTruncatedColumnsWithoutControlCharacters() {
         print(new Terminal.Ttys(true, true, true, 10), Map.of());
-        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID  NAME\n1   a\uFFFDb\uFFFDc\n22  \uFFFD[31m…\n");
+        assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("ID  NAME\n1   a\\tb\\…\n22  \\x1b[…\n");
     }
 
     @Test

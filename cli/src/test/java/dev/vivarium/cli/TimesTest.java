@@ -17,6 +17,7 @@ class TimesTest {
         assertThat(times.convert("90s")).isEqualTo(Duration.ofSeconds(90));
         assertThat(times.convert("10m")).isEqualTo(Duration.ofMinutes(10));
         assertThat(times.convert("2h")).isEqualTo(Duration.ofHours(2));
+        assertThat(times.convert("30d")).isEqualTo(Duration.ofDays(30));
     }
 
     @Test

@@ -27,7 +27,7 @@ class TokenCacheTest {
     private static TestServer server;
 
     private final String thread = "passes-" + UUID.randomUUID();
-    private final List<String> replaced = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
     private Instant now = Instant.now();
 
     @TempDir
@@ -52,7 +52,7 @@ class TokenCacheTest {
         SandboxToken second = cache("me").get(thread, IfAbsent.FAIL);
         assertThat(second.token()).isNotEqualTo(first.token());
         assertThat(second.sandbox()).isEqualTo(first.sandbox());
-        assertThat(replaced).isEmpty();
+        assertThat(notes).containsExactly("created sandbox for thread " + thread);
         try (var files = Files.list(directory.resolve("passes"))) {
             assertThat(files).singleElement().satisfies(file -> {
                 assertThat(Files.readString(file)).contains(second.token()).doesNotContain(first.token());
@@ -69,13 +69,25 @@ class TokenCacheTest {
     }
 
     @Test
+    void sandboxWithTheOtherPolicyKeepsIt() {
+        String path = "/threads/" + thread + "/sandbox";
+        server.api().post(path, "{\"on_idle\":\"end\"}");
+        cache("me").get(thread, IfAbsent.CREATE);
+        assertThat(server.api().get(path).json().string("on_idle")).isEqualTo("end");
+        assertThat(notes).isEmpty();
+    }
+
+    @Test
     void replacedSandboxIsReported() {
         SandboxToken first = cache("me").get(thread, IfAbsent.CREATE);
         server.api().method("DELETE", "/threads/" + thread + "/sandbox");
         now = now.plus(Duration.ofMinutes(13));
         SandboxToken second = cache("me").get(thread, IfAbsent.CREATE);
         assertThat(second.sandbox()).isNotEqualTo(first.sandbox());
-        assertThat(replaced).containsExactly(thread);
+        assertThat(notes)
+                .containsExactly(
+                        "created sandbox for thread " + thread,
+                        "the sandbox of " + thread + " had ended; this is a new one without its files");
     }
 
     @Test
@@ -90,6 +102,6 @@ class TokenCacheTest {
     private TokenCache cache(String holder) {
         InstantSource clock = () -> now;
         var client = RemoteClient.of(server.uri(), server.adminKey());
-        return new TokenCache(client, directory.resolve("passes"), holder, Optional.empty(), replaced::add, clock);
+        return new TokenCache(client, directory.resolve("passes"), holder, Optional.empty(), notes::add, clock);
     }
 }

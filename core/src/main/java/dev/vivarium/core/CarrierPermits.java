@@ -13,25 +13,27 @@ import java.util.concurrent.locks.LockSupport;
 /// arrival. Thread-safe.
 ///
 /// A permit is a lease. If its holder blocks without returning it, the holder needs no carrier, and another loop gets
-/// the permit after [#LEASE]. A platform thread ends such leases, because it runs even when all carriers are busy.
+/// the permit at the end of the lease. A platform thread ends such leases, because it runs even when all carriers are
+/// busy. A thread has one permit, although it may use several budgets: otherwise, a loop would wait for itself.
 final class CarrierPermits {
     /// The permits of this process: its virtual threads share one scheduler.
-    static final CarrierPermits SHARED = new CarrierPermits(carriers());
-
-    /// Time after which a waiting loop gets the permit of a blocked holder.
-    private static final Duration LEASE = Duration.ofMillis(5);
+    static final CarrierPermits SHARED = new CarrierPermits(carriers(), Duration.ofMillis(5));
 
     /// With a single carrier, a holder pauses for this time before it continues.
     private static final Duration PAUSE = Duration.ofMillis(1);
 
     private final boolean isSingle;
+    private final Duration lease;
     private final Semaphore free;
     private final AtomicInteger waiting = new AtomicInteger();
     private final Queue<Permit> held = new ConcurrentLinkedQueue<>();
+    private final ThreadLocal<Permit> current = new ThreadLocal<>();
     private final Thread leases;
 
-    CarrierPermits(int carriers) {
+    /// @param lease time after which a waiting loop gets the permit of a blocked holder
+    CarrierPermits(int carriers, Duration lease) {
         this.isSingle = carriers == 1;
+        this.lease = lease;
         this.free = new Semaphore(Math.max(1, carriers - 1), true);
         this.leases = Thread.ofPlatform().name("carrier-permits").daemon().unstarted(this::endLeases);
         leases.start();
@@ -51,8 +53,9 @@ final class CarrierPermits {
         }
     }
 
-    /// Waits for a permit.
+    /// Releases the permit of the current thread, if it has one, and waits for a new one.
     Permit acquire() {
+        releaseCurrent();
         // A free permit must not be taken before loops that already wait.
         if (free.hasQueuedThreads() || !free.tryAcquire()) {
             // Counted before the thread is woken. Otherwise, it finds no waiting loop and misses this one.
@@ -66,7 +69,17 @@ final class CarrierPermits {
         }
         var permit = new Permit();
         held.add(permit);
+        current.set(permit);
         return permit;
+    }
+
+    /// Releases the permit of the current thread, if it has one.
+    void releaseCurrent() {
+        Permit own = current.get();
+        if (own != null) {
+            own.release();
+            current.remove();
+        }
     }
 
     /// Moves the current thread behind the threads that wait for a carrier. A thread that another virtual thread
@@ -79,10 +92,10 @@ final class CarrierPermits {
     private void endLeases() {
         while (true) {
             if (waiting.get() > 0) {
-                LockSupport.parkNanos(this, LEASE.toNanos());
+                LockSupport.parkNanos(this, lease.toNanos());
                 long now = System.nanoTime();
                 held.stream()
-                        .filter(permit -> now - permit.since >= LEASE.toNanos())
+                        .filter(permit -> now - permit.since >= lease.toNanos())
                         .forEach(Permit::release);
             } else {
                 LockSupport.park(this);

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// runnable, and every other thread waits behind all of them.
 ///
 /// Therefore, a loop is free up to [#FREE_BYTES], and from then on at [#FREE_BYTES_PER_SECOND]. Beyond that, it needs
-/// one of a few permits ([CarrierPermits]), fewer than there are carriers, for each slice. Blocking returns the permit.
-/// Only elapsed time restores the free bytes. Terminals, event streams and short responses stay below the free rate and
-/// never need a permit. A single busy loop gets a permit at once and loses no throughput.
+/// one of a few permits ([CarrierPermits]), fewer than there are carriers, for each slice. Blocking releases the
+/// permit. Only elapsed time restores the free bytes. Terminals, event streams and short responses stay below the free
+/// rate and never need a permit. A single busy loop gets a permit at once and loses no throughput.
 public final class LoopBudget {
     /// Maximum number of bytes that a loop moves with one permit.
     private static final int SLICE_BYTES = 256 * 1024;
@@ -60,16 +60,16 @@ public final class LoopBudget {
         }
     }
 
-    /// Returns the permit. Call it before an operation that can block.
+    /// Releases the permit. Call it before an operation that can block.
     public void blocks() {
         if (permit != null) {
             permit.release();
+            permits.releaseCurrent();
             permit = null;
             left = 0;
         }
     }
 
-    /// Reports whether the loop holds a permit.
     boolean hasPermit() {
         return permit != null;
     }

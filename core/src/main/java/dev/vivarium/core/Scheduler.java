@@ -18,13 +18,13 @@ import org.slf4j.LoggerFactory;
 /// Clock and timer of a server. Thread-safe.
 ///
 /// One thread keeps the time. Repeated work runs on pooled platform threads, so that it also runs while every carrier
-/// of virtual threads is busy. Single work can be numerous and runs on virtual threads. A failure of a job is logged
-/// and does not stop its repetition.
+/// of virtual threads is busy. Jobs that run once can be many, so they run on virtual threads. If a job fails, the
+/// scheduler logs the failure and continues to repeat the job.
 public final class Scheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Scheduler.class);
 
-    /// Maximum wait of the timer thread. After a jump of the clock, such as a suspended host, jobs are late by at
-    /// most this time.
+    /// Maximum wait of the timer thread. If the clock jumps, for example because the host was suspended, jobs are
+    /// late by at most this time.
     private static final Duration STEP = Duration.ofMillis(500);
 
     /// Maximum wait for running jobs of a closed group.
@@ -80,7 +80,7 @@ public final class Scheduler implements AutoCloseable {
         }
     }
 
-    /// Ends the thread. Close the groups first.
+    /// Ends the timer thread. Close all groups of jobs first.
     @Override
     public void close() {
         closed = true;
@@ -104,7 +104,7 @@ public final class Scheduler implements AutoCloseable {
             return every(pause, pause, name, work);
         }
 
-        /// Like [#every(Duration, String, Runnable)] with another delay of the first run.
+        /// Like [#every(Duration, String, Runnable)], with `first` as the delay before the first run.
         public Jobs every(Duration first, Duration pause, String name, Runnable work) {
             queue.add(new Job(this, name, work, Optional.of(pause), first));
             return this;
@@ -121,7 +121,7 @@ public final class Scheduler implements AutoCloseable {
             return ended;
         }
 
-        private synchronized boolean isBegun() {
+        private synchronized boolean tryBegin() {
             running += ended ? 0 : 1;
             return !ended;
         }
@@ -164,7 +164,7 @@ public final class Scheduler implements AutoCloseable {
         }
 
         private void run() {
-            if (!group.isBegun()) {
+            if (!group.tryBegin()) {
                 return;
             }
             try {

@@ -2,6 +2,7 @@ package dev.vivarium.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 final class LoopBudgetTest {
     private static final int PIECE = 32 * 1024;
+    private static final Duration NEVER = Duration.ofHours(1);
 
     private volatile boolean stopped;
 
@@ -70,7 +72,7 @@ final class LoopBudgetTest {
     @Test
     void blockingGrantsNoFreeBytes() throws Exception {
         onVirtualThread(() -> {
-            var budget = new LoopBudget(new CarrierPermits(2), () -> 0);
+            var budget = new LoopBudget(new CarrierPermits(2, NEVER), () -> 0);
             budget.spend(2 * PIECE);
             assertThat(budget.hasPermit()).isTrue();
             budget.blocks();
@@ -81,10 +83,26 @@ final class LoopBudgetTest {
     }
 
     @Test
+    void loopWithTwoBudgetsNeedsOnePermit() throws Exception {
+        onVirtualThread(() -> {
+            var permits = new CarrierPermits(2, NEVER);
+            var reading = new LoopBudget(permits, () -> 0);
+            var writing = new LoopBudget(permits, () -> 0);
+            reading.spend(2 * PIECE);
+            writing.spend(2 * PIECE);
+            assertThat(writing.hasPermit()).isTrue();
+            reading.blocks();
+            var other = new LoopBudget(permits, () -> 0);
+            other.spend(2 * PIECE);
+            assertThat(other.hasPermit()).isTrue();
+        });
+    }
+
+    @Test
     void slowLoopNeedsNoPermit() throws Exception {
         onVirtualThread(() -> {
             var seconds = new AtomicLong();
-            var budget = new LoopBudget(new CarrierPermits(2), () -> TimeUnit.SECONDS.toNanos(seconds.get()));
+            var budget = new LoopBudget(new CarrierPermits(2, NEVER), () -> TimeUnit.SECONDS.toNanos(seconds.get()));
             for (int step = 0; step < 100; step++) {
                 budget.spend(PIECE);
                 assertThat(budget.hasPermit()).isFalse();

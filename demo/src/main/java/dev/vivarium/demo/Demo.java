@@ -2,6 +2,7 @@ package dev.vivarium.demo;
 
 import dev.vivarium.cli.run.EventPrinter;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.scripted.Script;
 import dev.vivarium.sdk.EventStream;
 import dev.vivarium.sdk.Events;
@@ -16,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -31,14 +33,23 @@ final class Demo {
     private final PrintStream out;
     private final EventPrinter printer;
     private final RemoteClient client;
-    private final boolean isClaude;
+    private final Agent agent;
     private int calls;
 
-    Demo(DemoServer server, PrintStream out, boolean coloured, boolean isClaude) {
+    /// The agent of a demo.
+    enum Agent {
+        CLAUDE,
+        /// A small program that calls the model.
+        PYTHON,
+        /// The same program with the script in place of a model.
+        REPLAY
+    }
+
+    Demo(RemoteClient client, PrintStream out, boolean coloured, Agent agent) {
         this.out = out;
         this.printer = new EventPrinter(out, coloured);
-        this.client = RemoteClient.of(server.uri(), server.key());
-        this.isClaude = isClaude;
+        this.client = client;
+        this.agent = agent;
     }
 
     /// Returns the script of the model.
@@ -46,10 +57,14 @@ final class Demo {
         return Script.parse(resource("script.json"));
     }
 
-    /// Runs the demo. Reports whether the agent completed its task.
-    boolean play() {
+    /// Starts the run. Returns its sandbox.
+    String start() {
         out.println("task     " + TASK);
-        String sandbox = client.runs().start(request()).sandbox().value();
+        return client.runs().start(request()).sandbox().value();
+    }
+
+    /// Plays the run to its end. Reports whether the agent completed its task.
+    boolean play(String sandbox) {
         try (EventStream events = client.events().follow(sandbox, Events.Filter.ALL)) {
             while (true) {
                 SandboxEvent event = events.next();
@@ -65,8 +80,24 @@ final class Demo {
     }
 
     private NewRun request() {
-        var request = NewRun.of(TASK, isClaude ? "claude" : "command").withBudget(BigDecimal.ONE);
-        return isClaude ? request : request.withCommand(List.of("python3", "-c", resource("agent.py")));
+        String program = resource("agent.py");
+        NewRun run = switch (agent) {
+            case CLAUDE -> NewRun.of(TASK, "claude").withBudget(BigDecimal.ONE);
+            case PYTHON -> command(program).withBudget(BigDecimal.ONE);
+            case REPLAY -> command(replaying(program)).withEnv(Map.of("DEMO_SCRIPT", resource("script.json")));
+        };
+        // With `--keep`, the user looks at the files after the run.
+        return run.withOnIdle(OnIdle.HIBERNATE);
+    }
+
+    private static NewRun command(String program) {
+        return NewRun.of(TASK, "command").withCommand(List.of("python3", "-c", program));
+    }
+
+    /// Replaces the model of the agent. The last line of the program starts it.
+    private static String replaying(String program) {
+        int start = program.lastIndexOf("main()");
+        return program.substring(0, start) + resource("replay.py") + "\n\n" + program.substring(start);
     }
 
     /// Returns the agents' image in the home of this machine's server, if it contains Claude's SDK.

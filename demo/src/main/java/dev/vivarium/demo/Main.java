@@ -1,6 +1,10 @@
 package dev.vivarium.demo;
 
+import dev.vivarium.cli.EnvironmentClient;
+import dev.vivarium.demo.Demo.Agent;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.RemoteClient;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -11,7 +15,7 @@ import java.util.logging.LogManager;
 
 /// Entry point of `viv demo`: a whole run in the terminal, without a key or a network. Stateless.
 ///
-/// It removes everything that it creates.
+/// It removes everything that it creates, except with `--keep`.
 public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
@@ -29,10 +33,16 @@ public final class Main {
     }
 
     static int run(List<String> arguments, Map<String, String> env, PrintStream out) throws IOException {
+        if (arguments.equals(List.of("demo", "--keep"))) {
+            return keep(env, out);
+        }
         if (!List.of(List.of("demo"), List.of("demo", "--plain")).contains(arguments)) {
-            out.println("usage: viv demo [--plain]\n"
-                    + "Shows a complete run of an agent with a scripted model, without a key or a network. The agent is Claude\n"
-                    + "if the home has the image worker. Otherwise, or with --plain, it is a small Python program.");
+            out.println("usage: viv demo [--plain | --keep]\n"
+                    + "Shows a complete run of an agent with a scripted model, without a key or a network. The agent is"
+                    + " Claude\n"
+                    + "if the home has the image worker. Otherwise, or with --plain, it is a small Python program. With"
+                    + " --keep,\n"
+                    + "the run is on the running server, and its console shows it.");
             return arguments.contains("--help") || arguments.contains("-h") ? 0 : MISUSED;
         }
         // The demo does not show the server's log.
@@ -55,9 +65,9 @@ public final class Main {
             // Cleans up after Ctrl-C too.
             var cleaning = new Thread(server::close, "clean-up");
             Runtime.getRuntime().addShutdownHook(cleaning);
-            boolean coloured =
-                    System.console() != null && env.getOrDefault("NO_COLOR", "").isEmpty();
-            boolean completed = new Demo(server, out, coloured, image.isPresent()).play();
+            var client = RemoteClient.of(server.uri(), server.key());
+            var demo = new Demo(client, out, isColoured(env), image.isPresent() ? Agent.CLAUDE : Agent.PYTHON);
+            boolean completed = demo.play(demo.start());
             server.close();
             Runtime.getRuntime().removeShutdownHook(cleaning);
             NEXT.forEach(out::println);
@@ -66,6 +76,30 @@ public final class Main {
             out.println("viv: " + e.failure().sentence());
             return FAILED;
         }
+    }
+
+    /// Runs the demo on the running server and leaves its sandbox and its events there.
+    private static int keep(Map<String, String> env, PrintStream out) {
+        try {
+            RemoteClient client = EnvironmentClient.of(env);
+            out.println("A small Python agent on " + client.server() + ", without a model.\n");
+            var demo = new Demo(client, out, isColoured(env), Agent.REPLAY);
+            String sandbox = demo.start();
+            boolean completed = demo.play(sandbox);
+            out.println("\nThe console shows the run. This link signs you in, once, within five minutes:");
+            out.println("  " + client.signInLink("/console/sandboxes/" + sandbox));
+            return completed ? 0 : FAILED;
+        } catch (SandboxException e) {
+            out.println("viv: " + e.failure().sentence());
+            if (e.failure() instanceof Failure.ServerUnreachable) {
+                out.println("  viv serve starts a server; VIV_SERVER selects another one");
+            }
+            return FAILED;
+        }
+    }
+
+    private static boolean isColoured(Map<String, String> env) {
+        return System.console() != null && env.getOrDefault("NO_COLOR", "").isEmpty();
     }
 
     /// Returns the home of this machine's server, which contains its images.

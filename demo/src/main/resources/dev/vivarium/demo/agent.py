@@ -57,7 +57,7 @@ def ask(messages):
 def use(call, ears):
     name, given = call["name"], call["input"]
     ears.interrupted = False
-    tell("agent.tool_use", tool_use_id=call["id"], tool_name=name, tool_input=given)
+    tell("agent.tool_use", tool_use_id=call["id"], tool_name=name, tool_input=given, status="running")
     content, failed = run(given["command"], ears) if name == "Bash" else (decision(call["id"], given, ears), False)
     tell("agent.tool_result", tool_use_id=call["id"], tool_name=name, content=content, is_error=failed)
     return {"type": "tool_result", "tool_use_id": call["id"], "content": content, "is_error": failed}

@@ -3,6 +3,7 @@ package dev.vivarium.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.sdk.RemoteClient;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -37,16 +39,42 @@ class DemoTest {
                         "Oslo     4.5 C",
                         "says     convert.py prints the temperatures",
                         "\ndone\n",
-                        "ended    completed, $0.0")
+                        "ended    completed, $0.0250")
                 .contains("viv image build worker");
         // Other demos may run on this machine at the same time.
         await().atMost(Duration.ofMinutes(2)).until(() -> before.containsAll(homes()));
     }
 
     @Test
+    void keptRunStaysOnTheRunningServer() throws IOException {
+        try (var server = DemoServer.start(Demo.script(), Optional.empty())) {
+            var env = Map.of("VIV_SERVER", server.uri().toString(), "VIV_API_KEY", server.key());
+
+            assertThat(Main.run(List.of("demo", "--keep"), env, new PrintStream(output, true, StandardCharsets.UTF_8)))
+                    .as(this::text)
+                    .isZero();
+
+            assertThat(text())
+                    .containsSubsequence("says     I write convert.py.", "you      Use Celsius", "Oslo     4.5 C")
+                    .contains("/console/sign-in?next=%2Fconsole%2Fsandboxes%2Fsbx");
+            var client = RemoteClient.of(server.uri(), server.key());
+            assertThat(client.runs().listByStatus("completed")).hasSize(1);
+        }
+    }
+
+    @Test
+    void keptRunNeedsAServer() throws IOException {
+        var env = Map.of("VIV_SERVER", "http://127.0.0.1:1", "VIV_API_KEY", "viv_x");
+
+        assertThat(Main.run(List.of("demo", "--keep"), env, new PrintStream(output, true, StandardCharsets.UTF_8)))
+                .isEqualTo(1);
+        assertThat(text()).contains("viv serve");
+    }
+
+    @Test
     void unknownOptionPrintsTheUsage() throws IOException {
         assertThat(viv("demo", "--loud")).isEqualTo(2);
-        assertThat(text()).contains("usage: viv demo [--plain]");
+        assertThat(text()).contains("usage: viv demo [--plain | --keep]");
     }
 
     private int viv(String... arguments) throws IOException {

@@ -1,5 +1,7 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import java.time.Duration;
 
 /// Conversion of durations to and from seconds in requests. Stateless.
@@ -12,12 +14,8 @@ final class Durations {
     private Durations() {}
 
     static Duration ofSeconds(String field, double seconds) {
-        if (!(seconds > 0)) {
-            throw JsonFields.invalid(field, "must be more than zero");
-        }
-        if (seconds > MAX_SECONDS) {
-            throw JsonFields.invalid(field, "is too large");
-        }
+        require(seconds > 0, field, "must be more than zero");
+        require(seconds <= MAX_SECONDS, field, "is too large");
         long whole = (long) seconds;
         // Never zero: a positive timeout must not become no timeout.
         long nanos = Math.max(Math.round((seconds - whole) * NANOS), whole == 0 ? 1 : 0);

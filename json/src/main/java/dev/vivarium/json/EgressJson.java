@@ -6,6 +6,7 @@ import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.SandboxException;
 import java.util.List;
 
 /// JSON form of an egress allow-list: `{"allow": ["example.com", …]}`. Stateless.
@@ -23,8 +24,8 @@ public final class EgressJson {
 
     private static Egress read(JsonFields fields) {
         String name = fields.place() + "allow";
-        List<String> texts =
-                fields.optionalStrings("allow").orElseThrow(() -> JsonFields.invalid(name, "must be a list of hosts"));
+        List<String> texts = fields.optionalStrings("allow")
+                .orElseThrow(() -> SandboxException.invalid(name, "must be a list of hosts"));
         fields.refuseOthers();
         return Egress.of(name, texts);
     }

@@ -5,14 +5,17 @@ import dev.vivarium.model.EventBody;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.MessageEvent;
+import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.TaskError;
+import dev.vivarium.model.TaskEvent;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.WorkerEvent;
 import java.io.StringWriter;
+import java.time.Instant;
 import java.util.HexFormat;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -70,8 +73,10 @@ public final class EventBodyJson implements EventCodec {
             switch (body) {
                 case SandboxEvent event -> write(out, event);
                 case CommandEvent event -> write(out, event);
+                case ProcessEvent event -> write(out, event);
                 case FileEvent event -> write(out, event);
                 case RunEvent event -> write(out, event);
+                case TaskEvent event -> write(out, event);
                 case ReviewEvent event -> write(out, event);
                 case MessageEvent event -> write(out, event);
                 case WorkerEvent event -> write(out, event);
@@ -95,8 +100,13 @@ public final class EventBodyJson implements EventCodec {
             }
             case SandboxEvent.Paused(var reason, var detail) -> reason(out, reason, Optional.of(detail));
             case SandboxEvent.Resumed(var reason, var detail) -> reason(out, reason, Optional.of(detail));
+            case SandboxEvent.Hibernated(var reason, var detail, var keptUntil) -> {
+                reason(out, reason, Optional.of(detail));
+                out.writeStringProperty("kept_until", keptUntil.toString());
+            }
+            case SandboxEvent.Woken(var took) -> out.writeNumberProperty("took_ms", took.toMillis());
             case SandboxEvent.Recovered(var how) -> out.writeStringProperty("how", how);
-            case SandboxEvent.Terminated(var cause, var detail) -> reason(out, cause.label(), detail);
+            case SandboxEvent.Terminated(var cause, var detail) -> reason(out, cause.text(), detail);
             case SandboxEvent.Metrics metrics -> {
                 out.writeNumberProperty("cpu_percent", metrics.cpuPercent());
                 out.writeNumberProperty("cpu_limit_percent", metrics.cpuLimitPercent());
@@ -126,7 +136,7 @@ public final class EventBodyJson implements EventCodec {
         optional(out, "session_id", event.target().session());
         switch (event) {
             case CommandEvent.Started(var _, var kind, var line) -> {
-                out.writeStringProperty("kind", label(kind));
+                out.writeStringProperty("kind", kind.text());
                 out.writeStringProperty("command", line);
             }
             case CommandEvent.Output(var _, var stdout, var stderr, var omitted) -> {
@@ -138,7 +148,7 @@ public final class EventBodyJson implements EventCodec {
             }
             case CommandEvent.Completed(var _, var cause, var result) -> {
                 result.ifPresent(some -> out.writeNumberProperty("exit_code", some.exitCode()));
-                out.writeStringProperty("cause", cause.label());
+                out.writeStringProperty("cause", cause.text());
                 result.ifPresent(some -> {
                     out.writeNumberProperty("duration_ms", some.took().toMillis());
                     out.writeNumberProperty("stdout_bytes", some.stdoutBytes());
@@ -148,19 +158,34 @@ public final class EventBodyJson implements EventCodec {
         }
     }
 
+    private static void write(JsonGenerator out, ProcessEvent event) {
+        switch (event) {
+            case ProcessEvent.Started(var pid, var line) -> {
+                out.writeNumberProperty("pid", pid);
+                out.writeStringProperty("kind", ProcessEvent.KIND);
+                out.writeStringProperty("command", line);
+            }
+            case ProcessEvent.Completed(var pid, var cause, var exitCode, var took) -> {
+                out.writeNumberProperty("pid", pid);
+                out.writeStringProperty("kind", ProcessEvent.KIND);
+                out.writeNumberProperty("exit_code", exitCode);
+                out.writeStringProperty("cause", cause.text());
+                out.writeNumberProperty("duration_ms", took.toMillis());
+            }
+            case ProcessEvent.Folded(var processes) -> out.writeNumberProperty("processes", processes);
+        }
+    }
+
     private static void write(JsonGenerator out, String stream, CommandEvent.Text output) {
         optional(out, stream, output.text());
         output.end().ifPresent(end -> out.writeNumberProperty(stream + "_end", end));
     }
 
-    private static String label(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
-    }
-
     private static void write(JsonGenerator out, FileEvent event) {
         switch (event) {
-            case FileEvent.Changed(var _, var path, var file, var below, var diff) -> {
+            case FileEvent.Changed(var kind, var path, var file, var below, var diff) -> {
                 out.writeStringProperty("path", path);
+                out.writeStringProperty("action", kind.text());
                 file.ifPresent(metadata -> write(out, metadata));
                 if (below > 0) {
                     out.writeNumberProperty("files", below);
@@ -178,6 +203,7 @@ public final class EventBodyJson implements EventCodec {
                 out.writeEndArray();
                 flag(out, "incomplete", incomplete);
             }
+            case FileEvent.WatchDegraded(var interval) -> out.writeNumberProperty("interval_seconds", interval);
         }
     }
 
@@ -188,7 +214,8 @@ public final class EventBodyJson implements EventCodec {
                 optional(out, "sha256", file.sha256());
             }
             case DIRECTORY -> out.writeBooleanProperty("directory", true);
-            case LINK, OTHER -> out.writeStringProperty("type", label(file.type()));
+            case LINK, FIFO, SOCKET, CHARACTER_DEVICE, BLOCK_DEVICE, OTHER ->
+                out.writeStringProperty("type", file.type().text());
         }
     }
 
@@ -215,6 +242,7 @@ public final class EventBodyJson implements EventCodec {
                 out.writeNumberProperty("tokens", total.tokens());
                 out.writeNumberProperty("tool_calls", total.toolCalls());
             }
+            case RunEvent.ModelCallStarted(var model) -> out.writeStringProperty("model", model);
             case RunEvent.ModelCalled(Usage usage, var took, var status, var estimated) -> {
                 out.writeStringProperty("model", usage.model());
                 out.writeNumberProperty("input_tokens", usage.inputTokens());
@@ -225,6 +253,21 @@ public final class EventBodyJson implements EventCodec {
                 out.writeNumberProperty("duration_ms", took.toMillis());
                 out.writeNumberProperty("status", status);
                 out.writeBooleanProperty("estimated", estimated);
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, TaskEvent event) {
+        switch (event) {
+            case TaskEvent.Changed changed -> {
+                out.writeStringProperty("task_id", changed.task().value());
+                out.writeStringProperty("status", changed.status().text());
+                out.writeStringProperty("title", changed.title());
+                changed.attempt().ifPresent(number -> out.writeNumberProperty("attempt", number));
+                changed.run().ifPresent(run -> out.writeStringProperty("run_id", run.value()));
+                optional(out, "reason", changed.reason());
+                optional(out, "error_class", changed.errorClass().map(TaskError.Kind::text));
+                optional(out, "next_attempt_at", changed.nextAttemptAt().map(Instant::toString));
             }
         }
     }
@@ -279,7 +322,11 @@ public final class EventBodyJson implements EventCodec {
             }
             case WorkerEvent.ConversationNamed(var session) -> out.writeStringProperty("session_id", session);
             case WorkerEvent.Completed(var summary) -> out.writeStringProperty("summary", summary);
-            case WorkerEvent.Failed(var reason) -> out.writeStringProperty("reason", reason);
+            case WorkerEvent.Failed(var reason, var code, var cost) -> {
+                out.writeStringProperty("reason", reason);
+                optional(out, "reason_code", code);
+                cost.ifPresent(dollars -> out.writeNumberProperty("cost_usd", dollars));
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
@@ -8,6 +10,7 @@ import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
+import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
@@ -16,6 +19,9 @@ import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Task;
+import dev.vivarium.model.TaskError;
+import dev.vivarium.model.TaskEvent;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
@@ -37,28 +43,32 @@ final class EventBodyReader {
             case "sandbox.started" -> sandboxStarted(data);
             case "sandbox.paused" -> new SandboxEvent.Paused(data.string("reason"), data.string("detail"));
             case "sandbox.resumed" -> new SandboxEvent.Resumed(data.string("reason"), data.string("detail"));
+            case "sandbox.hibernated" ->
+                new SandboxEvent.Hibernated(data.string("reason"), data.string("detail"), data.time("kept_until"));
+            case "sandbox.woken" -> new SandboxEvent.Woken(millis(data, "took_ms"));
             case "sandbox.recovered" -> new SandboxEvent.Recovered(data.string("how"));
             case SandboxEvent.TERMINATED ->
                 new SandboxEvent.Terminated(label(End.Cause.class, data, "reason"), data.optionalString("detail"));
             case "sandbox.metrics" -> metrics(data);
-            case "command.started" ->
-                new CommandEvent.Started(
-                        target(data), label(ProcessInfo.Kind.class, data, "kind"), data.string("command"));
+            case CommandEvent.STARTED -> commandStarted(data);
             case CommandEvent.OUTPUT -> output(data);
-            case "command.completed" -> commandCompleted(data);
+            case CommandEvent.COMPLETED -> commandCompleted(data);
+            case ProcessEvent.FOLDED -> new ProcessEvent.Folded((int) data.integer("processes"));
             case "file.created" -> changed(FileEvent.Kind.CREATED, data);
             case "file.modified" -> changed(FileEvent.Kind.MODIFIED, data);
             case "file.deleted" -> changed(FileEvent.Kind.DELETED, data);
             case "file.changes_folded" -> folded(data);
+            case "file.watch_degraded" -> new FileEvent.WatchDegraded((int) data.integer("interval_seconds"));
             case "sandbox.run_started" ->
                 new RunEvent.Started(run(data), task(data), label(Run.Runtime.class, data, "runtime"));
             case "sandbox.run_ended" -> runEnded(data);
+            case "agent.model_call_started" -> new RunEvent.ModelCallStarted(data.string("model"));
             case "agent.model_call" -> modelCalled(data);
             case "agent.review_requested" -> reviewRequested(data);
             case "user.approve", "user.reject" -> reviewAnswered(data);
             case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
             case "user.message_delivered" -> delivered(data);
-            default -> readSent(type, text, data);
+            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readSent(type, text, data);
         };
     }
 
@@ -73,7 +83,7 @@ final class EventBodyReader {
                         BigDecimal.valueOf(data.optionalNumber("cost_usd").orElse(0)));
             case "agent.transcript" -> new WorkerEvent.ConversationNamed(data.string("session_id"));
             case "agent.completed" -> new WorkerEvent.Completed(textOrEmpty(data, "summary"));
-            case "agent.failed" -> new WorkerEvent.Failed(textOrEmpty(data, "reason"));
+            case "agent.failed" -> workerFailed(data);
             default ->
                 MessageEvent.kindOf(type)
                         .<EventBody>map(kind -> posted(kind, data))
@@ -82,6 +92,18 @@ final class EventBodyReader {
     }
 
     /// Returns "" if the text is invalid, because the judgement of an agent counts without it.
+    /// The cost is the server's: a worker may send a wrong one or none.
+    private static WorkerEvent workerFailed(JsonFields data) {
+        Optional<String> code = Optional.of(textOrEmpty(data, "reason_code")).filter(text -> !text.isEmpty());
+        Optional<BigDecimal> cost;
+        try {
+            cost = data.optional("cost_usd", JsonType.DECIMAL);
+        } catch (SandboxException e) {
+            cost = Optional.empty();
+        }
+        return new WorkerEvent.Failed(textOrEmpty(data, "reason"), code, cost);
+    }
+
     private static String textOrEmpty(JsonFields data, String name) {
         try {
             return data.optionalString(name).orElse("");
@@ -112,6 +134,20 @@ final class EventBodyReader {
 
     private static BigDecimal cost(JsonFields data) {
         return BigDecimal.valueOf(data.number("cost_usd")).stripTrailingZeros();
+    }
+
+    private static TaskEvent taskChanged(String type, JsonFields data) {
+        var changed = new TaskEvent.Changed(
+                task(data),
+                label(Task.Status.class, data, "status"),
+                data.string("title"),
+                data.optionalInteger("attempt").map(Math::toIntExact),
+                data.optionalString("run_id").map(RunId::new),
+                data.optionalString("reason"),
+                data.optionalString("error_class").map(_ -> label(TaskError.Kind.class, data, "error_class")),
+                data.optionalTime("next_attempt_at"));
+        require(changed.type().equals(type), "status", "must be that of the type");
+        return changed;
     }
 
     private static SandboxEvent sandboxStarted(JsonFields data) {
@@ -148,10 +184,26 @@ final class EventBodyReader {
                 data.optionalInteger("folded_bytes").orElse(0L));
     }
 
-    private static CommandEvent commandCompleted(JsonFields data) {
+    private static EventBody commandStarted(JsonFields data) {
+        String line = data.string("command");
+        return isProcess(data)
+                ? new ProcessEvent.Started((int) data.integer("pid"), line)
+                : new CommandEvent.Started(target(data), label(ProcessInfo.Kind.class, data, "kind"), line);
+    }
+
+    private static boolean isProcess(JsonFields data) {
+        return data.optionalString("kind").filter(ProcessEvent.KIND::equals).isPresent();
+    }
+
+    private static EventBody commandCompleted(JsonFields data) {
+        var cause = label(Exit.Cause.class, data, "cause");
+        if (isProcess(data)) {
+            return new ProcessEvent.Completed(
+                    (int) data.integer("pid"), cause, (int) data.integer("exit_code"), millis(data, "duration_ms"));
+        }
         return new CommandEvent.Completed(
                 target(data),
-                label(Exit.Cause.class, data, "cause"),
+                cause,
                 data.optionalInteger("exit_code")
                         .map(code -> new CommandEvent.Result(
                                 code.intValue(),

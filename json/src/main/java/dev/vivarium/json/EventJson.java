@@ -36,7 +36,7 @@ public final class EventJson {
         out.writeNumberProperty("seq", event.seq());
         out.writeStringProperty("event_id", event.id());
         out.writeStringProperty("event_type", event.type());
-        out.writeStringProperty("sandbox_id", event.sandbox().value());
+        event.sandbox().ifPresent(id -> out.writeStringProperty("sandbox_id", id.value()));
         out.writeStringProperty("source", event.source());
         Json.time(out, "timestamp", event.at());
         data(out, "data", event);

@@ -12,6 +12,7 @@ import static dev.vivarium.json.ObjectType.constant;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.json.ObjectType.Field;
 import dev.vivarium.model.Command;
@@ -135,7 +136,7 @@ public final class ExecJson {
                     ended -> ended.output().truncated()),
             field(
                     "cause",
-                    constants(Exit.Cause.class, Exit.Cause::label),
+                    constants(Exit.Cause.class, Exit.Cause::text),
                     "How the command ended.",
                     ended -> ended.exit().cause()),
             optional(
@@ -144,7 +145,7 @@ public final class ExecJson {
                     "The signal, unless the cause is `exited`.",
                     ended -> Optional.of(ended.exit())
                             .filter(exit -> exit.cause() != Exit.Cause.EXITED)
-                            .map(Exit::code)),
+                            .map(Exit::signal)),
             field("usage", USAGE, Ended::exit));
 
     private static final ObjectType<Ended> EXIT_EVENT =
@@ -225,16 +226,12 @@ public final class ExecJson {
     }
 
     private static Command shell(String script) {
-        if (script.isBlank()) {
-            throw JsonFields.invalid("command", "must not be empty");
-        }
+        require(!script.isBlank(), "command", "must not be empty");
         return Command.shell(script);
     }
 
     private static Command program(List<String> argv) {
-        if (argv.isEmpty() || argv.getFirst().isBlank()) {
-            throw JsonFields.invalid("command", "must name a program");
-        }
+        require(!argv.isEmpty() && !argv.getFirst().isBlank(), "command", "must name a program");
         return Command.of(argv.toArray(String[]::new));
     }
 
@@ -257,19 +254,10 @@ public final class ExecJson {
 
     /// End of a command, with its output.
     public record Ended(Exit exit, Output output) {
-        static Ended of(ExecResult result) {
-            return new Ended(
-                    result.exit(), new Output(Text.of(result.stdout()), Text.of(result.stderr()), result.truncated()));
-        }
-
         /// Without the output.
         static Ended of(Exit exit, boolean truncated) {
             return new Ended(exit, new Output(Text.of(""), Text.of(""), truncated));
         }
-    }
-
-    public static void write(JsonGenerator out, ExecResult result) {
-        RESULT.writeFields(out, Ended.of(result));
     }
 
     /// Output of a command. Immutable.
@@ -357,10 +345,13 @@ public final class ExecJson {
     private static Exit readExit(JsonFields fields) {
         var cause = fields.required("cause", JsonType.constants(Exit.Cause.class));
         var usage = fields.object("usage");
-        long code = cause == Exit.Cause.EXITED ? fields.integer("exit_code") : fields.integer("signal");
+        long code = fields.integer("exit_code");
         return new Exit(
                 cause,
-                (int) code,
+                Exit.code(
+                        cause,
+                        (int) code,
+                        fields.optionalInteger("signal").orElse(0L).intValue()),
                 usage.required("wall_us", MICROS),
                 usage.required("cpu_user_us", MICROS),
                 usage.required("cpu_system_us", MICROS),

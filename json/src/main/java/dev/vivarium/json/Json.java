@@ -1,5 +1,8 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
+import dev.vivarium.model.SandboxException;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -72,13 +75,9 @@ public final class Json {
     }
 
     private static String text(byte[] body) {
-        if (body.length == 0) {
-            throw JsonFields.invalid("body", "must be a JSON object, not empty");
-        }
+        require(body.length > 0, "body", "must be a JSON object, not empty");
         String text = utf8(body);
-        if (text.charAt(0) == '\uFEFF') {
-            throw JsonFields.invalid("body", "must not begin with a byte order mark");
-        }
+        require(text.charAt(0) != '\uFEFF', "body", "must not begin with a byte order mark");
         return text;
     }
 
@@ -147,7 +146,7 @@ public final class Json {
                     .decode(ByteBuffer.wrap(body))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw JsonFields.invalid("body", "must be UTF-8");
+            throw SandboxException.invalid("body", "must be UTF-8");
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.math.BigInteger;
@@ -44,31 +46,21 @@ public final class JsonFields {
     }
 
     static JsonFields read(JsonParser parser) {
-        if (parser.nextToken() != JsonToken.START_OBJECT) {
-            throw invalid("body", "must be a JSON object");
-        }
+        require(parser.nextToken() == JsonToken.START_OBJECT, "body", "must be a JSON object");
         var fields = object(parser, "");
-        if (parser.nextToken() != null) {
-            throw invalid("body", "must end after the JSON object");
-        }
+        require(parser.nextToken() == null, "body", "must end after the JSON object");
         return fields;
     }
 
     static List<JsonFields> readAll(JsonParser parser) {
-        if (parser.nextToken() != JsonToken.START_ARRAY) {
-            throw invalid("body", "must be a JSON array");
-        }
+        require(parser.nextToken() == JsonToken.START_ARRAY, "body", "must be a JSON array");
         var all = new ArrayList<JsonFields>();
         for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
             String place = "[" + all.size() + "]";
-            if (next != JsonToken.START_OBJECT) {
-                throw invalid(place, "must be an object");
-            }
+            require(next == JsonToken.START_OBJECT, place, "must be an object");
             all.add(object(parser, place + "."));
         }
-        if (parser.nextToken() != null) {
-            throw invalid("body", "must end after the JSON array");
-        }
+        require(parser.nextToken() == null, "body", "must end after the JSON array");
         return all;
     }
 
@@ -167,7 +159,7 @@ public final class JsonFields {
         var objects = new ArrayList<JsonFields>(elements.size());
         for (Object element : elements) {
             if (!(element instanceof JsonFields object)) {
-                throw invalid(prefix + name, "must hold objects only");
+                throw SandboxException.invalid(prefix + name, "must hold objects only");
             }
             objects.add(object);
         }
@@ -202,8 +194,27 @@ public final class JsonFields {
 
     /// Returns a copy with another text in one field.
     public JsonFields with(String name, String text) {
+        return changed(name, text);
+    }
+
+    /// Returns a copy with a number in one field.
+    public JsonFields with(String name, double number) {
+        return changed(name, number);
+    }
+
+    /// Returns a copy with a whole number in one field.
+    public JsonFields with(String name, long number) {
+        return changed(name, number);
+    }
+
+    /// Returns a copy with a list of objects in one field.
+    public JsonFields with(String name, List<JsonFields> objects) {
+        return changed(name, objects);
+    }
+
+    private JsonFields changed(String name, Object value) {
         var changed = new LinkedHashMap<>(values);
-        changed.put(name, text);
+        changed.put(name, value);
         return new JsonFields(prefix, changed);
     }
 
@@ -234,11 +245,11 @@ public final class JsonFields {
 
     private static void write(JsonGenerator out, String path, Object value) {
         switch (value) {
-            case String text when !isWellFormed(text) -> throw invalid(path, MALFORMED);
+            case String text when !isWellFormed(text) -> throw SandboxException.invalid(path, MALFORMED);
             case String text -> out.writeString(text);
             case Long number -> out.writeNumber(number);
             case BigInteger number -> out.writeNumber(number);
-            case Double number when !Double.isFinite(number) -> throw invalid(path, UNHELD);
+            case Double number when !Double.isFinite(number) -> throw SandboxException.invalid(path, UNHELD);
             case Double number -> out.writeNumber(number);
             case Boolean flag -> out.writeBoolean(flag);
             case List<?> elements -> {
@@ -261,7 +272,7 @@ public final class JsonFields {
     public void refuseOthers() {
         for (String name : values.keySet()) {
             if (!asked.contains(name)) {
-                throw invalid(prefix + shortened(name), "is not a field of this request");
+                throw SandboxException.invalid(prefix + shortened(name), "is not a field of this request");
             }
         }
     }
@@ -273,22 +284,18 @@ public final class JsonFields {
             return Optional.empty();
         }
         if (!type.isInstance(value)) {
-            throw invalid(prefix + name, rule);
+            throw SandboxException.invalid(prefix + name, rule);
         }
         return Optional.of(type.cast(value));
     }
 
     static String wellFormed(String field, String text) {
-        if (!isWellFormed(text)) {
-            throw invalid(field, MALFORMED);
-        }
+        require(isWellFormed(text), field, MALFORMED);
         return text;
     }
 
     static double finite(String field, double value) {
-        if (!Double.isFinite(value)) {
-            throw invalid(field, UNHELD);
-        }
+        require(Double.isFinite(value), field, UNHELD);
         return value;
     }
 
@@ -297,11 +304,7 @@ public final class JsonFields {
     }
 
     private SandboxException missing(String name) {
-        return invalid(prefix + name, "is required");
-    }
-
-    static SandboxException invalid(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
+        return SandboxException.invalid(prefix + name, "is required");
     }
 
     static SandboxException malformed(JacksonException e) {
@@ -339,7 +342,7 @@ public final class JsonFields {
             case VALUE_NULL -> Null.NULL;
             case VALUE_NUMBER_INT -> integer(parser);
             case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-            default -> throw invalid(path, "is not a JSON value");
+            default -> throw SandboxException.invalid(path, "is not a JSON value");
         };
     }
 

@@ -1,5 +1,8 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
+import dev.vivarium.model.SandboxException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -131,7 +134,7 @@ public sealed class JsonType<T> permits ObjectType {
                         (field, text) -> Arrays.stream(all)
                                 .filter(each -> label.apply(each).equals(text))
                                 .findFirst()
-                                .orElseThrow(() -> JsonFields.invalid(field, rule)),
+                                .orElseThrow(() -> SandboxException.invalid(field, rule)),
                         label);
     }
 
@@ -185,9 +188,7 @@ public sealed class JsonType<T> permits ObjectType {
     public JsonType<T> checked(Predicate<T> isValid, String rule) {
         return reading(
                 (field, value) -> {
-                    if (!isValid.test(value)) {
-                        throw JsonFields.invalid(field, rule);
-                    }
+                    require(isValid.test(value), field, rule);
                     return value;
                 },
                 Function.identity());
@@ -238,7 +239,8 @@ public sealed class JsonType<T> permits ObjectType {
         writer.accept(out, value);
     }
 
-    final T read(String field, Object value) {
+    /// Converts a parsed JSON value. `field` is its name in error messages.
+    public final T read(String field, Object value) {
         return read(field, value, kind.rule);
     }
 
@@ -247,9 +249,7 @@ public sealed class JsonType<T> permits ObjectType {
     }
 
     private T read(String field, Object value, String rule) {
-        if (!kind.type.isInstance(value)) {
-            throw JsonFields.invalid(field, rule);
-        }
+        require(kind.type.isInstance(value), field, rule);
         return reader.read(field, value);
     }
 
@@ -295,7 +295,7 @@ public sealed class JsonType<T> permits ObjectType {
         try {
             return Instant.parse(text(field, value));
         } catch (DateTimeParseException e) {
-            throw JsonFields.invalid(field, "must be a moment such as 2026-01-01T10:00:00Z");
+            throw SandboxException.invalid(field, "must be a moment such as 2026-01-01T10:00:00Z");
         }
     }
 

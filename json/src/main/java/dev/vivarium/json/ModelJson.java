@@ -1,5 +1,7 @@
 package dev.vivarium.json;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -31,7 +33,9 @@ public final class ModelJson {
     /// @param usage      the request's own setting of a token count at the end of the stream
     /// @param options    byte offset of the content of `stream_options`; 0 if absent
     /// @param start      byte offset of the content of the object
-    public record Outline(Optional<String> model, boolean isStreamed, Usage usage, int options, int start) {
+    /// @param maxTokens  maximum number of output tokens of all choices, if the request limits them
+    public record Outline(
+            Optional<String> model, boolean isStreamed, Usage usage, int options, int start, Optional<Long> maxTokens) {
         /// Setting of a token count in the request.
         public enum Usage {
             UNMENTIONED,
@@ -68,13 +72,9 @@ public final class ModelJson {
     /// Reads one object completely. Throws `InvalidRequest` if the body is not an object.
     public static Outline outline(byte[] body) {
         try (var parser = QUESTIONS.createParser(ObjectReadContext.empty(), body)) {
-            if (parser.nextToken() != JsonToken.START_OBJECT) {
-                throw JsonFields.invalid("body", "must be a JSON object");
-            }
+            require(parser.nextToken() == JsonToken.START_OBJECT, "body", "must be a JSON object");
             var outline = object(parser);
-            if (parser.nextToken() != null) {
-                throw JsonFields.invalid("body", "must end after the JSON object");
-            }
+            require(parser.nextToken() == null, "body", "must end after the JSON object");
             return outline;
         } catch (JacksonException e) {
             throw JsonFields.malformed(e);
@@ -87,10 +87,14 @@ public final class ModelJson {
         boolean isStreamed = false;
         var usage = Outline.Usage.UNMENTIONED;
         int options = 0;
+        Optional<Long> maxTokens = Optional.empty();
+        long choices = 1;
         for (String name = parser.nextName(); name != null; name = parser.nextName()) {
             JsonToken value = parser.nextToken();
             switch (name) {
                 case "model" -> model = value == JsonToken.VALUE_STRING ? Optional.of(parser.getString()) : model;
+                case "max_tokens", "max_completion_tokens" -> maxTokens = amount(parser, value);
+                case "n" -> choices = amount(parser, value).orElse(1L);
                 case "stream" -> isStreamed = value == JsonToken.VALUE_TRUE;
                 case "stream_options" -> {
                     // The model rejects an invalid value, such as null or a number.
@@ -102,7 +106,17 @@ public final class ModelJson {
             }
             parser.skipChildren();
         }
-        return new Outline(model, isStreamed, usage, options, start);
+        long all = choices;
+        return new Outline(model, isStreamed, usage, options, start, maxTokens.map(tokens -> tokens * all));
+    }
+
+    /// Returns a positive number that no model exceeds.
+    private static Optional<Long> amount(JsonParser parser, JsonToken value) {
+        return value == JsonToken.VALUE_NUMBER_INT
+                        && parser.getNumberType() == JsonParser.NumberType.INT
+                        && parser.getIntValue() > 0
+                ? Optional.of((long) parser.getIntValue())
+                : Optional.empty();
     }
 
     /// Reads the rest of `stream_options`.

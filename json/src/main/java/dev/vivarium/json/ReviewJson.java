@@ -17,6 +17,7 @@ import static dev.vivarium.json.ObjectType.optional;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.UserId;
@@ -26,6 +27,14 @@ import java.util.Optional;
 
 /// JSON form of reviews. Stateless.
 public final class ReviewJson {
+    /// Option of a review. Immutable.
+    ///
+    /// @param label text for people; the id if the agent gave none
+    public record Choice(String id, String label) {}
+
+    private static final ObjectType<Choice> CHOICE =
+            object("ReviewChoice", field("id", STRING, Choice::id), field("label", STRING, Choice::label));
+
     public static final ObjectType<Review> REVIEW = object(
                     "Review",
                     field("review_id", REVIEW_ID, Review::id),
@@ -35,9 +44,15 @@ public final class ReviewJson {
                     field("description", STRING, review -> review.asked().description()),
                     field("context", RAW_OBJECT, review -> review.asked().context()),
                     field("options", list(STRING), review -> review.asked().options()),
+                    field(
+                            "choices",
+                            list(CHOICE),
+                            "The options with their labels. Without options, the decision is `approve` or `reject`.",
+                            review -> choices(review.asked())),
                     field("blocking", BOOLEAN, review -> review.asked().blocking()),
                     field("status", constants(Review.Status.class), Review::status),
                     optional("decision", STRING, review -> review.answer().map(Review.Answer::decision)),
+                    optional("decision_label", STRING, "The label of the chosen option.", ReviewJson::decisionLabel),
                     optional("comment", STRING, review -> review.answer().flatMap(Review.Answer::comment)),
                     optional("answered_by", USER_ID, review -> review.answer().map(Review.Answer::by)),
                     optional("answered_at", TIME, review -> review.answer().map(Review.Answer::at)),
@@ -68,15 +83,42 @@ public final class ReviewJson {
     }
 
     private static List<String> options(JsonFields context) {
-        var ids = new ArrayList<String>();
+        return readChoices(context).stream().map(Choice::id).toList();
+    }
+
+    private static List<Choice> readChoices(JsonFields context) {
+        var choices = new ArrayList<Choice>();
         for (Object option : context.optionalList("options").orElse(List.of())) {
             switch (option) {
-                case String word -> ids.add(word);
-                case JsonFields object -> ids.add(object.string("id"));
-                default -> throw JsonFields.invalid("context.options", "must hold words, or objects with an id");
+                case String word -> choices.add(new Choice(word, word));
+                case JsonFields object -> choices.add(readChoice(object));
+                default -> throw SandboxException.invalid("context.options", "must hold words, or objects with an id");
             }
         }
-        return ids;
+        return choices;
+    }
+
+    private static Choice readChoice(JsonFields object) {
+        String id = object.string("id");
+        return new Choice(
+                id,
+                object.optionalString("label")
+                        .or(() -> object.optionalString("description"))
+                        .filter(text -> !text.isBlank())
+                        .orElse(id));
+    }
+
+    /// Returns the options of a review with their labels.
+    public static List<Choice> choices(NewReview asked) {
+        return readChoices(Json.answer(asked.context()));
+    }
+
+    private static Optional<String> decisionLabel(Review review) {
+        return review.answer()
+                .flatMap(answer -> choices(review.asked()).stream()
+                        .filter(choice -> choice.id().equals(answer.decision()))
+                        .map(Choice::label)
+                        .findFirst());
     }
 
     private static Review readReview(JsonFields fields) {

@@ -16,10 +16,13 @@ import static dev.vivarium.json.JsonType.list;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 
+import dev.vivarium.model.End;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Spent;
@@ -33,6 +36,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /// JSON form of tasks and runs. Stateless.
 public final class RunJson {
@@ -44,11 +48,19 @@ public final class RunJson {
     private static final int MAX_MINUTES = 366 * 24 * 60;
 
     public static final JsonType<Run.Status> RUN_STATUS = constants(Run.Status.class);
-    /// Combined status of a sandbox and its run. See [#status].
-    public static final JsonType<String> STATUS = STRING.with(
-            "enum", Arrays.stream(Run.Status.values()).map(Run.Status::text).toList());
 
-    private static final JsonType<Run.Runtime> RUNTIME = constants(Run.Runtime.class);
+    private static final List<String> STATUSES = Stream.concat(
+                    Arrays.stream(Run.Status.values()).map(Run.Status::text), Stream.of(Status.HIBERNATED.text()))
+            .toList();
+
+    /// Combined status of a sandbox and its run. See [#status].
+    public static final JsonType<String> STATUS =
+            STRING.with("enum", STATUSES).checked(STATUSES::contains, "must be one of " + String.join(", ", STATUSES));
+
+    static final String TICKET = "ticket_id";
+    static final String AGENT_TYPE = "agent_type";
+
+    static final JsonType<Run.Runtime> RUNTIME = constants(Run.Runtime.class);
 
     /// A task. The worker sees it without its status.
     public static final ObjectType<TaskView> TASK = object(
@@ -58,23 +70,32 @@ public final class RunJson {
             field("description", STRING, view -> view.task().wanted().description()),
             optional("type", STRING, view -> view.task().wanted().type()),
             optional("priority", STRING, view -> view.task().wanted().priority()),
-            field("context", RAW_OBJECT, view -> view.task().wanted().context()),
+            optional("ticket_id", STRING, view -> word(view.task(), TICKET)),
+            optional("agent_type", STRING, view -> word(view.task(), AGENT_TYPE)),
+            field("context", RAW_OBJECT, TaskView::context),
             field("constraints", RAW_OBJECT, view -> view.task().wanted().constraints()),
             optional("result", RAW_OBJECT, view -> view.task().result()),
             optional(
                     "status", constants(Task.Status.class), view -> view.whole().map(Task::status)),
+            optional(
+                    "reported_status",
+                    constants(Task.Report.class),
+                    "The status that the worker reported last.",
+                    view -> view.whole().flatMap(Task::reported)),
             optional("message", STRING, view -> view.whole().flatMap(Task::message)),
             optional("created_at", TIME, view -> view.whole().map(Task::createdAt)),
             optional("updated_at", TIME, view -> view.whole().map(Task::updatedAt)));
 
-    /// @param whole the same task if the caller sees its status
-    public record TaskView(Task task, Optional<Task> whole) {
-        public static TaskView ofWorker(Task task) {
-            return new TaskView(task, Optional.empty());
+    /// @param whole   the same task if the caller sees its status
+    /// @param context the context of the task, a JSON object as text
+    public record TaskView(Task task, Optional<Task> whole, String context) {
+        /// @param dependencies the tasks that the task depends on. The context contains their results
+        public static TaskView ofWorker(Task task, List<Task> dependencies) {
+            return new TaskView(task, Optional.empty(), TaskJson.context(task, dependencies));
         }
 
         static TaskView of(Task task) {
-            return new TaskView(task, Optional.of(task));
+            return new TaskView(task, Optional.of(task), task.wanted().context());
         }
     }
 
@@ -99,7 +120,7 @@ public final class RunJson {
             optional(
                     "reason_code",
                     STRING,
-                    "A machine-readable reason, if there is one: `budget`.",
+                    "Why the run ended: `completed`, `failed`, `budget`, `time_limit`, `model_error`, `aborted`, …",
                     view -> view.run().reasonCode()),
             field("cost_usd", DECIMAL, view -> view.run().spent().costUsd()),
             field("tokens", LONG, view -> view.run().spent().tokens()),
@@ -119,6 +140,22 @@ public final class RunJson {
 
     private record RunView(Run run, Optional<Task> task) {}
 
+    /// A run with its sandbox, thread and task.
+    public static final ObjectType<RunEntry> RUN_ENTRY = RUN.<RunEntry>over(
+                    entry -> new RunView(entry.run(), entry.task()))
+            .and(
+                    "RunEntry",
+                    object(
+                            "",
+                            field("sandbox_id", SANDBOX_ID, entry -> entry.run().sandbox()),
+                            field("thread_id", THREAD_ID, entry -> entry.run().thread()),
+                            field("user_id", USER_ID, entry -> entry.run().owner()),
+                            field("task_id", TASK_ID, entry -> entry.run().task()),
+                            optional("task_title", STRING, RunEntry::title)));
+
+    /// @param task present if the response shows the whole task
+    public record RunEntry(Run run, Optional<String> title, Optional<Task> task) {}
+
     /// The fields of a sandbox, and of its run if it has one.
     public static final ObjectType<View> SANDBOX = object(
             "",
@@ -131,11 +168,12 @@ public final class RunJson {
             field("created_at", TIME, view -> view.sandbox().createdAt()),
             field("last_activity", TIME, view -> view.sandbox().lastActivity()),
             field("expires_at", TIME, view -> view.sandbox().expiresAt()),
+            field("expires_by", SessionJson.EXPIRES_BY, view -> SessionJson.expiresBy(view.sandbox())),
             field(
-                    "expires_by",
-                    STRING.with("enum", List.of("idle", "lifetime")),
-                    "The cause of `expires_at`: the idle timeout or the lifetime.",
-                    view -> view.sandbox().expiresAt().isBefore(view.sandbox().endsAt()) ? "idle" : "lifetime"),
+                    "on_idle",
+                    SessionJson.ON_IDLE,
+                    SessionJson.ON_IDLE_TEXT,
+                    view -> view.sandbox().onIdle()),
             field("ends_at", TIME, view -> view.sandbox().endsAt()),
             field("limits", SessionJson.LIMITS, view -> view.sandbox().limits()),
             optional("end", SessionJson.END, view -> view.sandbox().end()),
@@ -144,11 +182,53 @@ public final class RunJson {
                     "runtime",
                     STRING,
                     view -> view.run().map(run -> run.program().runtime().text())),
+            optional(
+                    "agent_id",
+                    RUN_ID,
+                    "The same as `run.run_id`.",
+                    view -> view.run().map(Run::id)),
+            optional(
+                    "conversation_id",
+                    STRING,
+                    "The same as `run.session`.",
+                    view -> view.run().flatMap(Run::session)),
+            optional(
+                    "total_cost_usd",
+                    DECIMAL,
+                    "The same as `run.cost_usd`.",
+                    view -> view.run().map(run -> run.spent().costUsd())),
+            optional(
+                    "total_tokens",
+                    LONG,
+                    "The same as `run.tokens`.",
+                    view -> view.run().map(run -> run.spent().tokens())),
+            optional(
+                    "tool_calls_count",
+                    LONG,
+                    "The same as `run.tool_calls`.",
+                    view -> view.run().map(run -> run.spent().toolCalls())),
+            optional(
+                    "retry_count",
+                    LONG,
+                    "Always 0: the server does not repeat a run.",
+                    view -> view.run().map(_ -> 0L)),
+            optional(
+                    "last_heartbeat_at",
+                    TIME,
+                    "The same as `run.last_heartbeat`.",
+                    view -> view.run().flatMap(Run::heartbeat).map(Run.Heartbeat::at)),
+            optional(
+                    "completed_at",
+                    TIME,
+                    "End of the run, or of a sandbox without a run.",
+                    view -> view.run().isPresent()
+                            ? view.run().flatMap(Run::endedAt)
+                            : view.sandbox().end().map(End::at)),
             optional("run", RUN, view -> view.run().map(run -> new RunView(run, view.task()))));
 
     public record View(SandboxInfo sandbox, Optional<Run> run, Optional<Task> task) {}
 
-    private static final ObjectType<Object> CONSTRAINTS = object(
+    static final ObjectType<Object> CONSTRAINTS = object(
                     "",
                     optional("allowed_tools", list(STRING.length(1, MAX_TOOL)).with("maxItems", MAX_TOOLS), """
                             Names of the tools that the agent may use, beside the tools of the worker itself. An empty \
@@ -166,6 +246,8 @@ public final class RunJson {
                     optional("description", STRING),
                     optional("type", STRING),
                     optional("priority", STRING),
+                    optional(TICKET, STRING, "Kept in `context`."),
+                    optional(AGENT_TYPE, STRING, "Kept in `context`."),
                     optional("context", RAW_OBJECT.with("additionalProperties", true)),
                     optional(
                             "constraints",
@@ -176,14 +258,40 @@ public final class RunJson {
 
     private RunJson() {}
 
-    private static NewTask readTask(JsonFields fields) {
+    static NewTask readTask(JsonFields fields) {
         return new NewTask(
                 fields.string("title"),
                 fields.optionalString("description").orElse(""),
                 fields.optionalString("type"),
                 fields.optionalString("priority"),
-                fields.optionalObject("context").map(JsonFields::text).orElse("{}"),
+                context(fields),
                 fields.optionalObject("constraints").map(RunJson::constraints).orElse("{}"));
+    }
+
+    /// Returns the context with the ticket and the type of the agent, which other systems send beside it.
+    private static String context(JsonFields fields) {
+        var context = fields.optionalObject("context").orElseGet(() -> Json.answer("{}"));
+        for (String name : List.of(TICKET, AGENT_TYPE)) {
+            var value = fields.optionalString(name);
+            if (value.isPresent()) {
+                context = context.with(name, value.get());
+            }
+        }
+        return context.text();
+    }
+
+    /// Returns a text in the context of a task, if there is one with this name.
+    static Optional<String> word(Task task, String name) {
+        String context = task.wanted().context();
+        if (!context.contains('"' + name + '"')) {
+            return Optional.empty();
+        }
+        try {
+            return Json.answer(context).optionalString(name);
+        } catch (SandboxException e) {
+            // The context belongs to the caller, and the value may be of another type.
+            return Optional.empty();
+        }
     }
 
     /// Validates the constraints that workers enforce. All other constraints are for the agent and may have any
@@ -205,29 +313,27 @@ public final class RunJson {
         return fields.text();
     }
 
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw JsonFields.invalid(field, rule);
-        }
-    }
-
     /// Returns the combined status of a sandbox and its run. The status of the run takes precedence, unless the
     /// sandbox is paused or has ended and the run is not final.
     public static String status(SandboxInfo sandbox, Optional<Run> run) {
         return run.map(Run::status)
                 .filter(status -> status.isFinal() || !isFrozen(sandbox))
                 .map(Run.Status::text)
-                .orElse(sandbox.status().label());
+                .orElse(sandbox.status().text());
     }
 
     private static boolean isFrozen(SandboxInfo sandbox) {
-        return sandbox.status() == Status.PAUSED || sandbox.status().isFinal();
+        return isHeld(sandbox) || sandbox.status().isFinal();
+    }
+
+    private static boolean isHeld(SandboxInfo sandbox) {
+        return sandbox.status() == Status.PAUSED || sandbox.status() == Status.HIBERNATED;
     }
 
     /// Returns the reason of the status, if there is one.
     private static Optional<String> reason(SandboxInfo sandbox, Optional<Run> run) {
-        boolean isHeld = sandbox.status() == Status.PAUSED
-                && run.filter(known -> known.status().isFinal()).isEmpty();
+        boolean isHeld =
+                isHeld(sandbox) && run.filter(known -> known.status().isFinal()).isEmpty();
         return run.flatMap(Run::reason)
                 .or(() -> sandbox.end().map(end -> end.sentence()))
                 .or(() -> isHeld ? Optional.of(sandbox.stateReason().orElse(Run.HELD)) : Optional.empty());
@@ -236,6 +342,11 @@ public final class RunJson {
     /// Reads the run of a sandbox in a response. The API does not contain the process of the worker.
     public static Optional<Run> readRun(JsonFields sandbox) {
         return sandbox.optionalObject("run").map(run -> readRun(sandbox, run));
+    }
+
+    /// Reads a [#RUN_ENTRY].
+    public static Run readEntry(JsonFields entry) {
+        return readRun(entry, entry);
     }
 
     private static Run readRun(JsonFields sandbox, JsonFields run) {

@@ -18,10 +18,13 @@ import static dev.vivarium.json.ObjectType.optional;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.OnIdle;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -37,9 +40,21 @@ public final class SessionJson {
 
     /// Description of `state_reason`.
     public static final String STATE_REASON =
-            "Why the server paused the sandbox: disk space was low and its disk grew. Absent if a client paused it.";
+            "Why the server paused or hibernated the sandbox. Absent if a client paused it.";
+
+    /// Description of `on_idle` in a response.
+    public static final String ON_IDLE_TEXT = "What happens at `expires_at`.";
+
+    public static final JsonType<OnIdle> ON_IDLE = constants(OnIdle.class, OnIdle::text, "must be end or hibernate");
 
     public static final JsonType<Status> STATE = constants(Status.class);
+
+    /// The cause of `expires_at`.
+    public static final JsonType<String> EXPIRES_BY = STRING.with(
+                    "enum", List.of("idle", "lifetime", "hibernated", "ended"))
+            .with(
+                    "description",
+                    "The cause of `expires_at`: the idle timeout, the lifetime, or the retention of a hibernated disk.");
 
     private static final double MIB = 1024.0 * 1024;
     private static final JsonType<Long> MEBIBYTES = NUMBER.as(size -> Math.round(size * MIB), bytes -> bytes / MIB);
@@ -81,8 +96,9 @@ public final class SessionJson {
                     field(
                             "expires_at",
                             TIME,
-                            "When it ends if it stays idle.",
+                            "When it ends or hibernates if it stays idle. If it is hibernated: when its disk is deleted.",
                             session -> session.info().expiresAt()),
+                    field("expires_by", EXPIRES_BY, session -> expiresBy(session.info())),
                     field(
                             "ends_at",
                             TIME,
@@ -99,12 +115,17 @@ public final class SessionJson {
                             STRING,
                             STATE_REASON,
                             session -> session.info().stateReason()),
+                    field(
+                            "on_idle",
+                            ON_IDLE,
+                            ON_IDLE_TEXT,
+                            session -> session.info().onIdle()),
                     field("limits", LIMITS, session -> session.info().limits()),
                     optional("end", END, session -> session.info().end()),
                     optional(
                             "files_count",
                             LONG.with("minimum", 0),
-                            "The number of files in the workspace. Only from /get_session, and not while paused.",
+                            "The number of files in the workspace, of a paused or hibernated sandbox when it stopped. Only from /get_session.",
                             Session::files))
             .readBy(SessionJson::read);
 
@@ -119,6 +140,12 @@ public final class SessionJson {
                     field("thread_id", THREAD_ID.length(1, 200), "The conversation.", NewSandbox::thread),
                     optional("timeout_minutes", MINUTES, "The idle timeout.", NewSandbox::idleTimeout),
                     optional(
+                            "on_idle",
+                            ON_IDLE,
+                            "What happens after the idle timeout: the sandbox ends, or it keeps its disk and the next"
+                                    + " call starts it again. Default: the setting on-idle.",
+                            NewSandbox::onIdle),
+                    optional(
                             "image",
                             STRING.with("pattern", "^[a-z0-9][a-z0-9._-]{0,63}$"),
                             "The root file system, one of `viv image list`. Only the default is kept warm.",
@@ -132,7 +159,18 @@ public final class SessionJson {
     public enum Found {
         CREATED,
         EXISTING,
-        ACTIVE
+        ACTIVE,
+        PAUSED,
+        HIBERNATED;
+
+        /// Value for a sandbox that a call found.
+        public static Found of(Status status) {
+            return switch (status) {
+                case PAUSED -> PAUSED;
+                case HIBERNATED -> HIBERNATED;
+                case CREATING, RUNNING, TERMINATED, FAILED -> ACTIVE;
+            };
+        }
     }
 
     /// A sandbox as the session routes show it.
@@ -153,7 +191,7 @@ public final class SessionJson {
         var request = readRest(
                 fields,
                 NewSandbox.of(
-                        user.orElseThrow(() -> JsonFields.invalid("user_id", "is required")),
+                        user.orElseThrow(() -> SandboxException.invalid("user_id", "is required")),
                         new ThreadId(fields.string("thread_id"))),
                 standard);
         fields.refuseOthers();
@@ -169,7 +207,19 @@ public final class SessionJson {
                 fields.optionalObject("limits").map(limits -> readLimits(limits, standard)),
                 fields.optional("env", ExecJson.ENVIRONMENT).orElse(Map.of()),
                 fields.optional("egress", EgressJson.EGRESS),
-                fields.optionalString("image"));
+                fields.optionalString("image"),
+                fields.optional("on_idle", ON_IDLE));
+    }
+
+    /// Returns the value of `expires_by`.
+    public static String expiresBy(SandboxInfo sandbox) {
+        if (sandbox.end().isPresent()) {
+            return "ended";
+        }
+        if (sandbox.status() == Status.HIBERNATED) {
+            return "hibernated";
+        }
+        return sandbox.expiresAt().isBefore(sandbox.endsAt()) ? "idle" : "lifetime";
     }
 
     /// Reads the sandbox of a response.
@@ -188,13 +238,14 @@ public final class SessionJson {
                 fields.time("last_activity"),
                 fields.time("expires_at"),
                 fields.time("ends_at"),
+                fields.optional("on_idle", ON_IDLE).orElse(OnIdle.END),
                 fields.optional("end", END),
                 fields.optionalString("state_reason"));
         return new Session(
                 info, fields.required("status", constants(Found.class)), fields.optionalInteger("files_count"));
     }
 
-    private static Limits readLimits(JsonFields fields, Limits standard) {
+    static Limits readLimits(JsonFields fields, Limits standard) {
         var limits = new Limits(
                 fields.optional("memory_mb", MEBIBYTES).orElse(standard.memoryBytes()),
                 fields.optional("cpus", NUMBER).orElse(standard.cpus()),

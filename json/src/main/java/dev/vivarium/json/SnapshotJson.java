@@ -3,6 +3,7 @@ package dev.vivarium.json;
 import static dev.vivarium.json.IdTypes.SESSION_ID;
 import static dev.vivarium.json.IdTypes.SNAPSHOT_ID;
 import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
 import static dev.vivarium.json.JsonType.LONG;
 import static dev.vivarium.json.JsonType.STRING;
 import static dev.vivarium.json.JsonType.TIME;
@@ -11,6 +12,7 @@ import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
 
 import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.ThreadKey;
 import java.util.List;
 
 /// JSON form of snapshots. Stateless.
@@ -20,6 +22,11 @@ public final class SnapshotJson {
                     "Snapshot",
                     field("snapshot_id", SNAPSHOT_ID.with("pattern", "^snp[a-z0-9]{20}$"), SnapshotInfo::id),
                     field("thread_id", THREAD_ID, SnapshotInfo::thread),
+                    field(
+                            "user_id",
+                            USER_ID,
+                            "The owner of the thread.",
+                            snapshot -> snapshot.key().user()),
                     field("sandbox_id", SESSION_ID, SnapshotInfo::sandbox),
                     field("name", STRING, SnapshotInfo::name),
                     field(
@@ -38,7 +45,7 @@ public final class SnapshotJson {
     private static SnapshotInfo read(JsonFields fields) {
         return new SnapshotInfo(
                 fields.required("snapshot_id", SNAPSHOT_ID),
-                fields.required("thread_id", THREAD_ID),
+                new ThreadKey(fields.required("user_id", USER_ID), fields.required("thread_id", THREAD_ID)),
                 fields.required("sandbox_id", SESSION_ID),
                 fields.string("name"),
                 fields.integer("bytes"),

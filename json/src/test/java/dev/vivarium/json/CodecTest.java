@@ -13,6 +13,7 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.Run;
@@ -26,6 +27,7 @@ import dev.vivarium.model.Spent;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.io.ByteArrayInputStream;
 import java.math.BigDecimal;
@@ -69,6 +71,7 @@ class CodecTest {
                 NOW.plusSeconds(1),
                 NOW.plusSeconds(2),
                 NOW.plusSeconds(3),
+                OnIdle.HIBERNATE,
                 Optional.empty(),
                 Optional.empty());
     }
@@ -77,7 +80,7 @@ class CodecTest {
     void snapshotSurvivesARoundTrip() {
         var snapshot = new SnapshotInfo(
                 new SnapshotId("snpaaaaaaaaaaaaaaaaaaaa"),
-                new ThreadId("t1"),
+                new ThreadKey(new UserId("u1"), new ThreadId("t1")),
                 ID,
                 "before",
                 4096,
@@ -190,9 +193,11 @@ class CodecTest {
     @ParameterizedTest
     @EnumSource(Exit.Cause.class)
     void resultSurvivesARoundTrip(Exit.Cause cause) {
-        var result = new ExecResult(exit(cause), "out\u0000\uFFFD", "err", true);
+        var output = new ExecJson.Output(ExecJson.Text.of("out\u0000\uFFFD"), ExecJson.Text.of("err"), true);
+        var ended = new ExecJson.Ended(exit(cause), output);
 
-        assertThat(ExecJson.read(written(out -> ExecJson.write(out, result)))).isEqualTo(result);
+        assertThat(ExecJson.read(written(out -> ExecJson.RESULT.writeFields(out, ended))))
+                .isEqualTo(new ExecResult(exit(cause), "out\u0000\uFFFD", "err", true));
     }
 
     @Test

@@ -15,6 +15,7 @@ import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
+import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
@@ -22,6 +23,9 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.Task;
+import dev.vivarium.model.TaskError;
+import dev.vivarium.model.TaskEvent;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
@@ -129,7 +133,10 @@ class EventBodyJsonTest {
 
     @Test
     void everyEventOfAWorkerIsInTheListOfTypes() {
-        assertThat(samples().filter(WorkerEvent.class::isInstance).map(EventBody::type))
+        assertThat(samples()
+                        .filter(WorkerEvent.class::isInstance)
+                        .map(EventBody::type)
+                        .distinct())
                 .containsExactlyInAnyOrderElementsOf(WorkerEvent.TYPES);
     }
 
@@ -156,7 +163,7 @@ class EventBodyJsonTest {
                 "agent.usage|{\"cost_usd\":\"1\"}|Custom[type=agent.usage, data={\"cost_usd\":\"1\"}]",
                 "agent.transcript|{\"runtime\":\"x\"}|Custom[type=agent.transcript, data={\"runtime\":\"x\"}]",
                 "agent.completed|{\"summary\":5}|Completed[summary=]",
-                "agent.failed|{\"more\":1}|Failed[reason=]",
+                "agent.failed|{\"more\":1}|Failed[reason=, code=Optional.empty, costUsd=Optional.empty]",
             })
     void eventsOfWorkersAreReadLeniently(String type, String data, String read) {
         assertThat(CODEC.decode(type, data)).hasToString(read);
@@ -170,7 +177,7 @@ class EventBodyJsonTest {
     }
 
     private static Stream<EventBody> samples() {
-        return Stream.of(sandboxes(), commands(), files(), runs(), reviews(), messages(), workers())
+        return Stream.of(sandboxes(), commands(), files(), runs(), tasks(), reviews(), messages(), workers())
                 .flatMap(List::stream);
     }
 
@@ -179,6 +186,8 @@ class EventBodyJsonTest {
                 new SandboxEvent.Started(new ThreadId("t1"), ANN, "warm", Duration.ofMillis(12)),
                 new SandboxEvent.Paused("user", "by ann"),
                 new SandboxEvent.Resumed("traffic", "woken by traffic"),
+                new SandboxEvent.Hibernated("idle", "nobody used it", Instant.parse("2026-01-08T10:00:00Z")),
+                new SandboxEvent.Woken(Duration.ofMillis(80)),
                 new SandboxEvent.Recovered("adopted"),
                 new SandboxEvent.Terminated(End.Cause.IDLE, Optional.of("")),
                 new SandboxEvent.Terminated(End.Cause.SERVER, Optional.empty()),
@@ -206,7 +215,10 @@ class EventBodyJsonTest {
                         SHELL,
                         Exit.Cause.EXITED,
                         Optional.of(new CommandEvent.Result(0, Duration.ofMillis(1500), 15, 0))),
-                new CommandEvent.Completed(COMMAND, Exit.Cause.CANCELLED, Optional.empty()));
+                new CommandEvent.Completed(COMMAND, Exit.Cause.CANCELLED, Optional.empty()),
+                new ProcessEvent.Started(9, "sleep 1"),
+                new ProcessEvent.Completed(9, Exit.Cause.SIGNALLED, 137, Duration.ofMillis(1500)),
+                new ProcessEvent.Folded(280));
     }
 
     private static List<EventBody> files() {
@@ -224,7 +236,8 @@ class EventBodyJsonTest {
                 new FileEvent.Changed(Kind.CREATED, "l", link, 0, Diff.NONE),
                 new FileEvent.Changed(Kind.DELETED, "gone", Optional.empty(), 0, Diff.NONE),
                 new FileEvent.Folded(812, 3, 0, List.of("node_modules", "."), false),
-                new FileEvent.Folded(0, 0, 0, List.of(), true));
+                new FileEvent.Folded(0, 0, 0, List.of(), true),
+                new FileEvent.WatchDegraded(2));
     }
 
     private static List<EventBody> runs() {
@@ -245,7 +258,33 @@ class EventBodyJsonTest {
                         Optional.empty(),
                         Optional.empty(),
                         new RunEvent.Total(new BigDecimal("0.25"), 12, 3)),
+                new RunEvent.ModelCallStarted("m"),
                 new RunEvent.ModelCalled(new Usage("m", 1, 2, 3, 4, little), Duration.ofMillis(250), 200, false));
+    }
+
+    private static List<EventBody> tasks() {
+        var samples = new ArrayList<EventBody>();
+        for (Task.Status status : Task.Status.values()) {
+            samples.add(new TaskEvent.Changed(
+                    TASK,
+                    status,
+                    "Fix it",
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty()));
+        }
+        samples.add(new TaskEvent.Changed(
+                TASK,
+                Task.Status.RETRYING,
+                "Fix it",
+                Optional.of(2),
+                Optional.of(RUN),
+                Optional.of("out of memory"),
+                Optional.of(TaskError.Kind.TRANSIENT),
+                Optional.of(Instant.parse("2026-01-08T10:00:00Z"))));
+        return samples;
     }
 
     private static List<EventBody> reviews() {
@@ -283,7 +322,8 @@ class EventBodyJsonTest {
                 new WorkerEvent.UsageReported(1, 2, new BigDecimal("0.25")),
                 new WorkerEvent.ConversationNamed("c1"),
                 new WorkerEvent.Completed("done"),
-                new WorkerEvent.Failed("no access"),
+                new WorkerEvent.Failed("no access", Optional.empty(), Optional.empty()),
+                new WorkerEvent.Failed("no access", Optional.of("model_error"), Optional.of(new BigDecimal("0.5"))),
                 new EventBody.Custom("note.added", "{\"a\": [1]}"));
     }
 }

@@ -8,6 +8,7 @@ import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
+import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
@@ -17,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -36,25 +38,27 @@ class ProblemJsonTest {
             403 file-not-permitted not-allowed wrong-origin
             404 no-sandbox-for-thread no-such-file no-such-key no-such-member no-such-process no-such-review
             404 no-such-route no-such-run no-such-sandbox no-such-shell no-such-snapshot no-such-task no-task
-            404 version-not-kept
+            404 unknown-run version-not-kept
             405 method-not-allowed
             408 request-timeout
-            409 file-changing file-exists no-run no-transcript no-worker-image nothing-asked process-ended
+            409 file-changing file-exists idempotency-conflict no-run no-transcript no-worker-image nothing-asked process-ended
+            409 attempt-over task-in-state
             409 process-limit-reached review-answered run-in-progress sandbox-not-running task-over thread-has-sandbox
-            409 too-many-messages too-many-reviews too-many-snapshots
+            409 ambiguous-thread too-many-messages too-many-reviews too-many-snapshots
             410 sandbox-ended
             412 precondition-failed
             413 body-too-large file-too-large file-too-large-to-show
             415 unsupported-media-type
             416 range-not-satisfiable
+            422 idempotency-key-reused
             426 upgrade-required
-            429 rate-limited too-many-commands too-many-requests too-many-revocations too-many-tokens
+            429 quota-exceeded rate-limited too-many-commands too-many-requests too-many-revocations too-many-tokens
             499 bad-http client-gone internal-error
             500 internal provider-failed
             501 unsupported
             502 bad-answer connection-refused guest-unreachable server-unreachable
             503 at-capacity shutting-down store-failed too-much-in-flight
-            504 answer-timed-out
+            504 answer-timed-out start-timed-out
             507 disk-full no-disk-space too-many-files workspace-full
             """;
 
@@ -181,12 +185,16 @@ class ProblemJsonTest {
             return new ReviewId("revaaaaaaaaaaaaaaaaaaaa");
         } else if (type == Review.Status.class) {
             return Review.Status.APPROVED;
+        } else if (type == Task.Status.class) {
+            return Task.Status.RUNNING;
         } else if (type == Status.class) {
             return Status.PAUSED;
         } else if (type == End.class) {
             return END;
         } else if (type == Duration.class) {
             return Duration.ofSeconds(5);
+        } else if (component.getName().equals("owners")) {
+            return List.of(new UserId("u 1"), new UserId("u 2"));
         } else if (component.getName().equals("end")) {
             return Optional.of(END);
         } else if (component.getName().equals("task")) {

@@ -1,5 +1,7 @@
 package dev.vivarium.model;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,9 +39,7 @@ public record Command(
     public Command {
         argv = List.copyOf(argv);
         env = Map.copyOf(env);
-        if (argv.isEmpty()) {
-            throw new SandboxException(new Failure.InvalidRequest("argv", "must name a program"));
-        }
+        require(!argv.isEmpty(), "argv", "must name a program");
         for (String part : argv) {
             requireNoNul("command", part);
         }
@@ -111,14 +111,10 @@ public record Command(
     }
 
     private static void requireNoNul(String field, String text) {
-        if (text.indexOf('\0') >= 0) {
-            throw new SandboxException(new Failure.InvalidRequest(field, "must not hold a NUL character"));
-        }
+        require(text.indexOf('\0') < 0, field, "must not hold a NUL character");
     }
 
     private static void requirePositive(String field, Duration time) {
-        if (time.isNegative() || time.isZero()) {
-            throw new SandboxException(new Failure.InvalidRequest(field, "must be more than zero"));
-        }
+        require(time.isPositive(), field, "must be more than zero");
     }
 }

@@ -5,6 +5,12 @@ import java.util.Optional;
 
 /// Events of commands and shells. Immutable.
 public sealed interface CommandEvent extends EventBody {
+    /// Type of [Started].
+    String STARTED = "command.started";
+
+    /// Type of [Completed].
+    String COMPLETED = "command.completed";
+
     /// Type of [Output].
     String OUTPUT = "command.output";
 
@@ -40,9 +46,9 @@ public sealed interface CommandEvent extends EventBody {
     @Override
     default String type() {
         return switch (this) {
-            case Started _ -> "command.started";
+            case Started _ -> STARTED;
             case Output _ -> OUTPUT;
-            case Completed _ -> "command.completed";
+            case Completed _ -> COMPLETED;
         };
     }
 }

@@ -10,10 +10,5 @@ public sealed interface CommandFailure extends Failure
                 Failure.TooManyCommands,
                 CommandFailure.NoSuchShell {
     /// The sandbox has no shell with that id.
-    record NoSuchShell(String why) implements CommandFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record NoSuchShell(String sentence) implements CommandFailure {}
 }

@@ -18,15 +18,13 @@ public record Egress(List<HostRule> allow) {
 
     /// Parses a list of rules. Throws `InvalidRequest` on `field` with the invalid rule.
     public static Egress of(String field, Collection<String> texts) {
-        if (texts.size() > MOST_RULES) {
-            throw invalid(field, "must hold at most " + MOST_RULES + " hosts");
-        }
+        Failure.InvalidRequest.require(texts.size() <= MOST_RULES, field, "must hold at most " + MOST_RULES + " hosts");
         var rules = new LinkedHashSet<HostRule>();
         for (String text : texts) {
             try {
                 rules.add(HostRule.of(text));
             } catch (IllegalArgumentException e) {
-                throw invalid(field, "cannot take '" + shortened(text) + "': it " + e.getMessage());
+                throw SandboxException.invalid(field, "cannot take '" + shortened(text) + "': it " + e.getMessage());
             }
         }
         return new Egress(new ArrayList<>(rules));
@@ -52,10 +50,6 @@ public record Egress(List<HostRule> allow) {
     /// Returns the rules in their text form.
     public List<String> texts() {
         return allow.stream().map(HostRule::toString).toList();
-    }
-
-    private static SandboxException invalid(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 
     private static String shortened(String text) {

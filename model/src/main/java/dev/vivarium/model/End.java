@@ -1,14 +1,13 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
-import java.util.Locale;
 
 /// Cause and time of a sandbox's end. Immutable.
 ///
 /// The server keeps it after it deletes the sandbox, so that a late client learns the cause.
 public record End(Cause cause, String detail, Instant at) {
 
-    public enum Cause {
+    public enum Cause implements TextEnum {
         /// A client ended it.
         USER,
         /// No client used it within its idle timeout.
@@ -24,15 +23,11 @@ public record End(Cause cause, String detail, Instant at) {
         /// It violated the protocol and was quarantined.
         QUARANTINED,
         /// The server could not start it, or abandoned it.
-        SERVER;
-
-        public String label() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+        SERVER
     }
 
     /// Returns a sentence for people, for example `idle since 2026-01-01T10:00:00Z`.
     public String sentence() {
-        return detail.isEmpty() ? cause.label() : cause.label() + ": " + detail;
+        return detail.isEmpty() ? cause.text() : cause.text() + ": " + detail;
     }
 }

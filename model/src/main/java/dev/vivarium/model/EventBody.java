@@ -10,8 +10,10 @@ package dev.vivarium.model;
 public sealed interface EventBody
         permits SandboxEvent,
                 CommandEvent,
+                ProcessEvent,
                 FileEvent,
                 RunEvent,
+                TaskEvent,
                 ReviewEvent,
                 MessageEvent,
                 WorkerEvent,

@@ -1,5 +1,6 @@
 package dev.vivarium.model;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -65,6 +66,19 @@ public sealed interface Failure
 
     /// A field of the request is missing, unknown or invalid. `rule` is the violated rule.
     record InvalidRequest(String field, String rule) implements RequestFailure {
+        /// Throws the failure unless the value of `field` obeys `rule`.
+        public static void require(boolean holds, String field, String rule) {
+            if (!holds) {
+                throw SandboxException.invalid(field, rule);
+            }
+        }
+
+        /// Throws the failure if `text` has more than `most` bytes in UTF-8.
+        static void requireBytes(String text, String field, int most) {
+            int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+            require(bytes <= most, field, "has " + bytes + " bytes; at most " + most + " are kept");
+        }
+
         @Override
         public String sentence() {
             return field + " " + rule;
@@ -72,26 +86,23 @@ public sealed interface Failure
     }
 
     /// The request has no key or token, or the server does not accept it.
-    record NotAuthenticated(String why) implements AccessFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record NotAuthenticated(String sentence) implements AccessFailure {}
 
     /// The key or token does not permit the request.
-    record NotAllowed(String why) implements AccessFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record NotAllowed(String sentence) implements AccessFailure {}
 
-    /// The thread has no sandbox, or another user owns the thread. The server does not reveal which.
-    record NoSandboxForThread(ThreadId thread) implements SandboxFailure {
+    /// The thread has no sandbox, or the caller has no right in the named thread. The server does not reveal which.
+    /// `end` is the end of the last sandbox, if the caller has a right in the thread.
+    record NoSandboxForThread(ThreadId thread, Optional<End> end) implements SandboxFailure {
+        public NoSandboxForThread(ThreadId thread) {
+            this(thread, Optional.empty());
+        }
+
         @Override
         public String sentence() {
-            return "No active session found for thread_id";
+            return "No active session found for thread_id"
+                    + end.map(e -> " (the last one ended " + e.at() + ", " + e.sentence() + ")")
+                            .orElse("");
         }
     }
 
@@ -109,8 +120,10 @@ public sealed interface Failure
     record SandboxNotRunning(SandboxId id, Status status) implements SandboxFailure {
         @Override
         public String sentence() {
-            return "sandbox " + id + " is " + status.label()
-                    + (status == Status.PAUSED ? "; resume it first" : "; wait or create a new one");
+            return "sandbox " + id + " is " + status.text()
+                    + (status == Status.PAUSED || status == Status.HIBERNATED
+                            ? "; resume it first"
+                            : "; wait or create a new one");
         }
     }
 
@@ -148,12 +161,8 @@ public sealed interface Failure
     }
 
     /// The command policy refused the command.
-    record PolicyRefused(String command, String why, Optional<String> forbiddenPattern) implements CommandFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record PolicyRefused(String command, String sentence, Optional<String> forbiddenPattern)
+            implements CommandFailure {}
 
     /// The guest cannot start the program: the file is missing or not executable.
     record CannotRun(String program, String why) implements CommandFailure {
@@ -280,12 +289,7 @@ public sealed interface Failure
     }
 
     /// The file system of the server has too little free space.
-    record NoDiskSpace(String why, Duration retryAfter) implements SandboxFailure, OfCapacity {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record NoDiskSpace(String sentence, Duration retryAfter) implements SandboxFailure, OfCapacity {}
 
     /// The request body is larger than the route accepts.
     record BodyTooLarge(long maxBytes) implements RequestFailure {
@@ -370,6 +374,14 @@ public sealed interface Failure
         }
     }
 
+    /// The machine of a new sandbox did not start in time. Nothing of it is left.
+    record StartTimedOut(Duration limit) implements SandboxFailure, OfPlatform {
+        @Override
+        public String sentence() {
+            return "the sandbox did not start within " + limit.toSeconds() + " s; retry";
+        }
+    }
+
     /// A step of the isolation provider failed. `why` is the message of the runtime.
     record ProviderFailed(String step, String why) implements ServerFailure, OfPlatform {
         @Override
@@ -403,7 +415,8 @@ public sealed interface Failure
         }
     }
 
-    /// A failure that a server sent and this client does not know. Only `ProblemJson` creates it.
+    /// A failure that a server sent and this client does not know. Only the classes `Problem…` of `json` create
+    /// it.
     record Unrecognized(String name, int status, String detail) implements Failure {
         @Override
         public String slug() {

@@ -6,10 +6,15 @@ import java.time.Instant;
 public record FileEntry(String name, Type type, int mode, long size, Instant modified) {
     private static final String BITS = "rwxrwxrwx";
 
-    public enum Type {
+    public enum Type implements TextEnum {
         FILE('-'),
         DIRECTORY('d'),
         LINK('l'),
+        FIFO('p'),
+        SOCKET('s'),
+        CHARACTER_DEVICE('c'),
+        BLOCK_DEVICE('b'),
+        /// Unknown: an older guest sends it for every entry that is no file, directory or link.
         OTHER('?');
 
         private final char letter;

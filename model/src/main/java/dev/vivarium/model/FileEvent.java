@@ -1,12 +1,11 @@
 package dev.vivarium.model;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /// Events of files in the workspace. Immutable.
 public sealed interface FileEvent extends EventBody {
-    enum Kind {
+    enum Kind implements TextEnum {
         CREATED,
         MODIFIED,
         DELETED
@@ -40,11 +39,17 @@ public sealed interface FileEvent extends EventBody {
         }
     }
 
+    /// The tree has too many or too deep directories for a watch, so the server scans it from time to time.
+    ///
+    /// @param intervalSeconds time between two scans of a sandbox in use
+    record WatchDegraded(int intervalSeconds) implements FileEvent {}
+
     @Override
     default String type() {
         return switch (this) {
-            case Changed changed -> "file." + changed.kind.name().toLowerCase(Locale.ROOT);
+            case Changed changed -> "file." + changed.kind.text();
             case Folded _ -> "file.changes_folded";
+            case WatchDegraded _ -> "file.watch_degraded";
         };
     }
 }

@@ -67,7 +67,6 @@ public record HostRule(Hosts hosts, Ports ports) {
         return new Ports.One(port);
     }
 
-    /// Reports whether the rule matches this host and port.
     public boolean allows(HostName host, int port) {
         boolean isHost = switch (hosts) {
             case Hosts.All _ -> host.address().isEmpty();

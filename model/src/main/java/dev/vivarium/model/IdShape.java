@@ -25,8 +25,8 @@ record IdShape(String field, String prefix) {
 
     void require(String text) {
         if (!fits(text)) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    field, "must be '" + prefix + "' and " + RANDOM_LENGTH + " characters of a-z and 0-9"));
+            throw SandboxException.invalid(
+                    field, "must be '" + prefix + "' and " + RANDOM_LENGTH + " characters of a-z and 0-9");
         }
     }
 }

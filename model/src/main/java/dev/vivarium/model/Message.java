@@ -1,7 +1,6 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
-import java.util.Optional;
 
 /// Message to the agent in a sandbox. Immutable.
 public record Message(String id, String content, Kind kind, Mode mode, String source, Instant at) {
@@ -13,11 +12,7 @@ public record Message(String id, String content, Kind kind, Mode mode, String so
         INTERRUPT,
         GUARDIAN_NUDGE,
         SYSTEM,
-        GUIDANCE;
-
-        public static Optional<Kind> find(String text) {
-            return TextEnum.find(values(), text);
-        }
+        GUIDANCE
     }
 
     /// When the agent reads the message.
@@ -25,10 +20,6 @@ public record Message(String id, String content, Kind kind, Mode mode, String so
         /// Before its next tool call.
         IMMEDIATE,
         /// After the current turn. An interrupt ends the turn itself.
-        NEXT_TURN;
-
-        public static Optional<Mode> find(String text) {
-            return TextEnum.find(values(), text);
-        }
+        NEXT_TURN
     }
 }

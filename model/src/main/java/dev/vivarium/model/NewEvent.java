@@ -1,6 +1,8 @@
 package dev.vivarium.model;
 
-import java.nio.charset.StandardCharsets;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+import static dev.vivarium.model.Failure.InvalidRequest.requireBytes;
+
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -14,6 +16,9 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
 
     /// The source of events that the server itself appends.
     public static final String OURS = "sandbox";
+
+    /// The source of events that the server appends for the kernel.
+    public static final String KERNEL = "kernel";
 
     /// Prefix of ids that only the server assigns.
     public static final String OUR_IDS = "sandbox:";
@@ -69,9 +74,6 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
 
     /// Returns the data as JSON. Fails with `InvalidRequest` if it is longer than [#LONGEST_DATA].
     public String data(EventCodec codec) {
-        if (body instanceof EventBody.Custom(var _, String data)) {
-            return data;
-        }
         String data = codec.encode(body);
         requireLength(data);
         return data;
@@ -88,13 +90,6 @@ public record NewEvent(Optional<String> id, EventBody body, String source, Optio
     }
 
     private static void requireLength(String data) {
-        int bytes = data.getBytes(StandardCharsets.UTF_8).length;
-        require(bytes <= LONGEST_DATA, "event_data", "has " + bytes + " bytes; at most " + LONGEST_DATA + " are kept");
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
-        }
+        requireBytes(data, "event_data", LONGEST_DATA);
     }
 }

@@ -1,5 +1,7 @@
 package dev.vivarium.model;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import java.nio.charset.StandardCharsets;
 
 /// Message to send to the agent in a sandbox. Control characters are removed, because they only confuse the agent.
@@ -9,14 +11,12 @@ public record NewMessage(String content, Message.Kind kind, Message.Mode mode, S
         content = PlainText.of(content);
         // Checked before the message is published, because its event has the same source.
         NewEvent.requireSource(source);
-        if (content.isBlank()) {
-            throw new SandboxException(new Failure.InvalidRequest("content", "must say something"));
-        }
+        require(!content.isBlank(), "content", "must say something");
         int bytes = content.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > Message.LONGEST) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "content", "has " + bytes + " bytes; at most " + Message.LONGEST + " are passed on"));
-        }
+        require(
+                bytes <= Message.LONGEST,
+                "content",
+                "has " + bytes + " bytes; at most " + Message.LONGEST + " are passed on");
     }
 
     /// Creates a message for immediate delivery.

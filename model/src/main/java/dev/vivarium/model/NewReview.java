@@ -1,12 +1,14 @@
 package dev.vivarium.model;
 
-import java.nio.charset.StandardCharsets;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+import static dev.vivarium.model.Failure.InvalidRequest.requireBytes;
+
 import java.util.List;
 
 /// Question of an agent to a person. Immutable.
 ///
 /// @param context  information for the decision, a JSON object as text
-/// @param options  decisions besides `approve` and `reject`
+/// @param options  decisions besides `reject`; `approve` if empty
 /// @param blocking whether the agent waits for the answer
 public record NewReview(String reason, String description, String context, List<String> options, boolean blocking) {
     private static final int MAX_REASON = 200;
@@ -28,17 +30,6 @@ public record NewReview(String reason, String description, String context, List<
                     option.matches("[\\x21-\\x7e]{1,100}"),
                     "context.options",
                     "must have ids of 1 to 100 printable characters without a space");
-        }
-    }
-
-    private static void requireBytes(String text, String field, int most) {
-        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-        require(bytes <= most, field, "has " + bytes + " bytes; at most " + most + " are kept");
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
         }
     }
 }

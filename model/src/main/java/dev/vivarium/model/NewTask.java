@@ -1,6 +1,8 @@
 package dev.vivarium.model;
 
-import java.nio.charset.StandardCharsets;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+import static dev.vivarium.model.Failure.InvalidRequest.requireBytes;
+
 import java.util.Optional;
 
 /// Task for an agent. Immutable.
@@ -22,16 +24,11 @@ public record NewTask(
         require(!title.isBlank(), "task.title", "must not be empty");
         requireShort(title, "task.title", MAX_TITLE);
         requirePlain(title, "task.title");
-        requireBytes(description, "task.description");
+        requireText(description, "task.description");
         type.ifPresent(word -> requireWord(word, "task.type"));
         priority.ifPresent(word -> requireWord(word, "task.priority"));
-        requireBytes(context, "task.context");
-        requireBytes(constraints, "task.constraints");
-    }
-
-    /// Returns a task with a title and a description only.
-    public static NewTask of(String title, String description) {
-        return new NewTask(title, description, Optional.empty(), Optional.empty(), "{}", "{}");
+        requireText(context, "task.context");
+        requireText(constraints, "task.constraints");
     }
 
     private static void requireWord(String word, String field) {
@@ -48,15 +45,8 @@ public record NewTask(
         require(text.chars().noneMatch(Character::isISOControl), field, "must not hold control characters");
     }
 
-    private static void requireBytes(String text, String field) {
-        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-        require(bytes <= MAX_TEXT, field, "has " + bytes + " bytes; at most " + MAX_TEXT + " are kept");
+    private static void requireText(String text, String field) {
+        requireBytes(text, field, MAX_TEXT);
         require(text.indexOf('\0') < 0, field, "must not hold the character NUL");
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
-        }
     }
 }

@@ -15,7 +15,7 @@ public record ProcessInfo(
         Instant startedAt,
         State state,
         Optional<Exit> exit) {
-    public enum Kind {
+    public enum Kind implements TextEnum {
         /// A client waits for its result.
         EXEC,
         /// No client waits. The server keeps its last output.

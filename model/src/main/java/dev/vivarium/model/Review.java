@@ -26,11 +26,7 @@ public record Review(
         /// The deadline passed without an answer.
         EXPIRED,
         /// The run ended without an answer.
-        CANCELLED;
-
-        public static Optional<Status> find(String text) {
-            return TextEnum.find(values(), text);
-        }
+        CANCELLED
     }
 
     public boolean isPending() {

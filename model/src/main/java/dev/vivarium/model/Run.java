@@ -8,7 +8,7 @@ import java.util.Optional;
 /// One agent at one task in one sandbox. Immutable.
 ///
 /// @param reason     sentence that explains why the run waits or ended
-/// @param reasonCode machine-readable reason, if there is one: `budget`
+/// @param reasonCode machine-readable reason of the end
 /// @param session    conversation of the agent, which another run can resume
 /// @param process    process id of the worker in the sandbox
 public record Run(
@@ -32,6 +32,10 @@ public record Run(
     /// Reason of a run that a client paused.
     public static final String HELD = "paused by request";
 
+    public ThreadKey key() {
+        return new ThreadKey(owner, thread);
+    }
+
     /// Last heartbeat of the worker.
     ///
     /// @param metrics metrics that the worker reported, a JSON object as text
@@ -51,11 +55,7 @@ public record Run(
         /// The OpenHands SDK.
         OPENHANDS,
         /// Any program.
-        COMMAND;
-
-        public static Optional<Runtime> find(String text) {
-            return TextEnum.find(values(), text);
-        }
+        COMMAND
     }
 
     /// Status of a run. The last three are final.
@@ -74,10 +74,6 @@ public record Run(
                 case CREATING, RUNNING, PAUSED -> false;
                 case COMPLETED, FAILED, TERMINATED -> true;
             };
-        }
-
-        public static Optional<Status> find(String text) {
-            return TextEnum.find(values(), text);
         }
     }
 

@@ -14,6 +14,9 @@ public sealed interface RunEvent extends EventBody {
 
     record Total(BigDecimal costUsd, long tokens, long toolCalls) {}
 
+    /// The agent calls a model through the gateway.
+    record ModelCallStarted(String model) implements RunEvent {}
+
     /// The agent called a model through the gateway.
     ///
     /// @param status HTTP status of the response to the agent
@@ -24,6 +27,7 @@ public sealed interface RunEvent extends EventBody {
         return switch (this) {
             case Started _ -> "sandbox.run_started";
             case Ended _ -> "sandbox.run_ended";
+            case ModelCallStarted _ -> "agent.model_call_started";
             case ModelCalled _ -> "agent.model_call";
         };
     }

@@ -13,6 +13,14 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The caller has no run with that id.
+    record UnknownRun(String id) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "there is no run '" + id + "'; GET /api/v1/runs lists your runs (viv runs)";
+        }
+    }
+
     /// The sandbox has no active run. With a task: the active run does not work on that task.
     record NoRun(SandboxId id, Optional<TaskId> task) implements RunFailure {
         @Override
@@ -23,12 +31,7 @@ public sealed interface RunFailure extends Failure {
     }
 
     /// A sandbox, thread or task that must be free has an active run.
-    record RunInProgress(String why) implements RunFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record RunInProgress(String sentence) implements RunFailure {}
 
     /// The run has no stored transcript that a new run could resume.
     record NoTranscript(SandboxId id) implements RunFailure {
@@ -39,12 +42,7 @@ public sealed interface RunFailure extends Failure {
     }
 
     /// The image that runs agents has not been built.
-    record NoWorkerImage(String image, String why) implements RunFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record NoWorkerImage(String image, String sentence) implements RunFailure {}
 
     /// The maximum number of messages is waiting for the agent.
     record TooManyMessages(SandboxId id, int waiting) implements RunFailure {
@@ -59,7 +57,24 @@ public sealed interface RunFailure extends Failure {
     record NoSuchTask(String id) implements RunFailure {
         @Override
         public String sentence() {
-            return "there is no task '" + id + "'; give it as task: {…}";
+            return "there is no task '" + id + "'; GET /api/v1/tasks lists your tasks (viv task ls)";
+        }
+    }
+
+    /// The status of the task does not permit the request.
+    record TaskInState(TaskId id, Task.Status status, String rule) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "task " + id + " is " + status.text() + "; " + rule;
+        }
+    }
+
+    /// The attempt of a worker has ended, or belongs to another worker.
+    record AttemptOver(TaskId id, int attempt) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "attempt " + attempt + " at task " + id
+                    + " is over, because its lease lapsed or the task was cancelled; claim another task";
         }
     }
 
@@ -104,10 +119,5 @@ public sealed interface RunFailure extends Failure {
     }
 
     /// The run has no pending review.
-    record NothingAsked(String why) implements RunFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-    }
+    record NothingAsked(String sentence) implements RunFailure {}
 }

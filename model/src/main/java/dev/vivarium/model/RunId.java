@@ -15,6 +15,10 @@ public record RunId(String value) {
         return new RunId(SHAPE.random(random));
     }
 
+    public static boolean isWellFormed(String text) {
+        return SHAPE.fits(text);
+    }
+
     @Override
     public String toString() {
         return value;

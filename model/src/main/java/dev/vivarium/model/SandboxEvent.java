@@ -1,6 +1,7 @@
 package dev.vivarium.model;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 /// Events of the lifecycle of a sandbox. Immutable.
@@ -14,6 +15,12 @@ public sealed interface SandboxEvent extends EventBody {
     record Paused(String reason, String detail) implements SandboxEvent {}
 
     record Resumed(String reason, String detail) implements SandboxEvent {}
+
+    /// The sandbox has no process and keeps its disk until `keptUntil`.
+    record Hibernated(String reason, String detail, Instant keptUntil) implements SandboxEvent {}
+
+    /// The sandbox was started again on its disk.
+    record Woken(Duration took) implements SandboxEvent {}
 
     /// The server reached the sandbox again, after a restart or a lost connection.
     record Recovered(String how) implements SandboxEvent {}
@@ -39,6 +46,8 @@ public sealed interface SandboxEvent extends EventBody {
             case Started _ -> "sandbox.started";
             case Paused _ -> "sandbox.paused";
             case Resumed _ -> "sandbox.resumed";
+            case Hibernated _ -> "sandbox.hibernated";
+            case Woken _ -> "sandbox.woken";
             case Recovered _ -> "sandbox.recovered";
             case Terminated _ -> TERMINATED;
             case Metrics _ -> "sandbox.metrics";

@@ -17,6 +17,11 @@ public final class SandboxException extends RuntimeException {
         this.failure = failure;
     }
 
+    /// Returns an exception for a request whose `field` breaks `rule`, such as "must not be negative".
+    public static SandboxException invalid(String field, String rule) {
+        return new SandboxException(new Failure.InvalidRequest(field, rule));
+    }
+
     public Failure failure() {
         return failure;
     }

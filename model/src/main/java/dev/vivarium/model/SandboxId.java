@@ -3,7 +3,7 @@ package dev.vivarium.model;
 import java.util.random.RandomGenerator;
 
 /// Id of a sandbox: `sbx` and twenty characters of `[a-z0-9]`. Immutable.
-public record SandboxId(String value) {
+public record SandboxId(String value) implements LogId {
     private static final IdShape SHAPE = new IdShape("session_id", "sbx");
 
     public SandboxId {
@@ -15,7 +15,6 @@ public record SandboxId(String value) {
         return new SandboxId(SHAPE.random(random));
     }
 
-    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         return SHAPE.fits(text);
     }

@@ -10,12 +10,7 @@ public sealed interface ServerFailure extends Failure
                 Failure.Internal,
                 ServerFailure.InternalError {
     /// The HTTP server failed outside of every handler, with this status.
-    record InternalError(int status, String why) implements ServerFailure {
-        @Override
-        public String sentence() {
-            return why;
-        }
-
+    record InternalError(int status, String sentence) implements ServerFailure {
         @Override
         public Owner owner() {
             return Owner.PLATFORM;

@@ -15,7 +15,6 @@ public record SnapshotId(String value) {
         return new SnapshotId(SHAPE.random(random));
     }
 
-    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         return SHAPE.fits(text);
     }

@@ -1,21 +1,16 @@
 package dev.vivarium.model;
 
-import java.util.Locale;
-
-/// Status of a sandbox. `TERMINATED` and `FAILED` are final and have an [End]. Immutable.
-public enum Status {
+/// Status of a sandbox. A `HIBERNATED` one has a disk and no process. `TERMINATED` and `FAILED` are final and have an
+/// [End]. Immutable.
+public enum Status implements TextEnum {
     CREATING,
     RUNNING,
     PAUSED,
+    HIBERNATED,
     TERMINATED,
     FAILED;
 
     public boolean isFinal() {
         return this == TERMINATED || this == FAILED;
-    }
-
-    /// Returns the lower-case form that the API uses.
-    public String label() {
-        return name().toLowerCase(Locale.ROOT);
     }
 }

@@ -15,7 +15,6 @@ public record TaskId(String value) {
         return new TaskId(SHAPE.random(random));
     }
 
-    /// Reports whether `text` has the format of an id.
     public static boolean isWellFormed(String text) {
         return SHAPE.fits(text);
     }

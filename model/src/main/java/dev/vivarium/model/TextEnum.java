@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -12,9 +12,14 @@ public interface TextEnum {
         return name().toLowerCase(Locale.ROOT);
     }
 
+    /// Returns the constant of a stored text. Throws [IllegalArgumentException] for an unknown text.
+    static <E extends Enum<E> & TextEnum> E of(Class<E> type, String text) {
+        return Enum.valueOf(type, text.toUpperCase(Locale.ROOT));
+    }
+
     /// Returns the constant with this text.
-    static <E extends TextEnum> Optional<E> find(E[] constants, String text) {
-        return Arrays.stream(constants)
+    static <E extends Enum<E> & TextEnum> Optional<E> find(Class<E> type, String text) {
+        return EnumSet.allOf(type).stream()
                 .filter(constant -> constant.text().equals(text))
                 .findFirst();
     }

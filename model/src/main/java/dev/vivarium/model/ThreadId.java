@@ -1,6 +1,6 @@
 package dev.vivarium.model;
 
-/// Name of a conversation, chosen by the client. It identifies the sandbox across requests. Immutable.
+/// Name of a conversation, chosen by the client. Unique among the threads of one user; see [ThreadKey]. Immutable.
 public record ThreadId(String value) {
     public ThreadId {
         value = Names.checked("thread_id", value);

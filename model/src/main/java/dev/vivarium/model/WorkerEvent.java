@@ -1,6 +1,7 @@
 package dev.vivarium.model;
 
 import java.math.BigDecimal;
+import java.util.Optional;
 import java.util.Set;
 
 /// Events of workers that change the run. Their data can have more fields. Immutable.
@@ -23,7 +24,10 @@ public sealed interface WorkerEvent extends EventBody {
     record Completed(String summary) implements WorkerEvent {}
 
     /// The agent judges that it failed. The run continues until the worker exits.
-    record Failed(String reason) implements WorkerEvent {}
+    ///
+    /// @param code    machine-readable reason
+    /// @param costUsd cost of the run; the server sets it
+    record Failed(String reason, Optional<String> code, Optional<BigDecimal> costUsd) implements WorkerEvent {}
 
     @Override
     default String type() {

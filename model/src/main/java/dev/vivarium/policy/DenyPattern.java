@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/// Regular expression that no command may contain. Immutable.
+/// Regular expression that no command may contain, in upper or lower case. Immutable.
 ///
 /// The number of search steps is bounded, because an operator's expression can be slow on text that an attacker
 /// chooses.
@@ -35,7 +35,7 @@ final class DenyPattern {
                     "denied-patterns: a pattern must have 1 to " + MAX_PATTERN_LENGTH + " characters");
         }
         try {
-            return new DenyPattern(Pattern.compile(text));
+            return new DenyPattern(Pattern.compile(text, Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE));
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(
                     "denied-patterns: '" + text + "' is not a regular expression: " + e.getDescription(), e);

@@ -45,6 +45,19 @@ class CommandPolicyTest {
     }
 
     @Test
+    void denyPatternsMatchUpperAndLowerCase() {
+        var policy = OPEN.withDeniedPatterns(List.of("\\bgit\\b"));
+
+        assertThat(policy.check("GIT status")).isInstanceOf(Verdict.Refused.class);
+        assertThat(policy.check("Git status")).isInstanceOf(Verdict.Refused.class);
+        assertThat(policy.check("digit")).isInstanceOf(Verdict.Allowed.class);
+        assertThat(ALLOWLIST.check("ls | SUDO ls"))
+                .isInstanceOfSatisfying(
+                        Verdict.Refused.class,
+                        refused -> assertThat(refused.forbiddenPattern()).contains("\\bsudo\\b"));
+    }
+
+    @Test
     void corporaKeepTheirSize() {
         assertThat(CommandCorpus.refused()).hasSizeGreaterThanOrEqualTo(200).doesNotHaveDuplicates();
         assertThat(CommandCorpus.ORDINARY).hasSizeGreaterThanOrEqualTo(70).doesNotHaveDuplicates();

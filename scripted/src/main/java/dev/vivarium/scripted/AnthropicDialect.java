@@ -2,9 +2,9 @@ package dev.vivarium.scripted;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Set;
 import java.util.stream.Collectors;
-import tools.jackson.core.JsonGenerator;
+import org.jspecify.annotations.Nullable;
 
 /// Anthropic's Messages API. Stateless.
 final class AnthropicDialect implements Dialect {
@@ -13,25 +13,11 @@ final class AnthropicDialect implements Dialect {
 
     @Override
     public Question read(Node request) {
-        List<Node> messages = request.get("messages").items();
-        int spoke = 0;
-        for (int i = 0; i < messages.size(); i++) {
-            if (messages.get(i).get("role").text().equals("assistant")) {
-                spoke = i + 1;
-            }
-        }
-        String news = messages.subList(spoke, messages.size()).stream()
-                .map(message -> content(message.get("content")))
-                .collect(Collectors.joining("\n"));
-        return new Question(
-                request.get("model").text(),
-                request.get("stream").isTrue(),
-                request.get("tools").items().stream()
-                        .map(tool -> tool.get("name").text())
-                        .collect(Collectors.toUnmodifiableSet()),
-                news,
-                messages.size(),
-                request.json().length());
+        return Question.read(
+                request,
+                Set.of(),
+                AnthropicDialect::content,
+                tool -> tool.get("name").text());
     }
 
     /// Reads a text or blocks. The result of a tool can contain blocks again.
@@ -46,46 +32,24 @@ final class AnthropicDialect implements Dialect {
 
     @Override
     public String answer(Reply reply) {
-        return Node.object(out -> {
-            head(out, reply);
-            out.writeArrayPropertyStart("content");
-            for (Block block : blocks(reply)) {
-                out.writeStartObject();
-                block.whole().accept(out);
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-            out.writeStringProperty("stop_reason", stopReason(reply));
-            out.writeNullProperty("stop_sequence");
-            usage(out, reply, reply.usage().output());
-        });
+        List<Node> content = blocks(reply).stream().map(Block::whole).toList();
+        return message(reply, content, stopReason(reply), reply.usage().output())
+                .json();
     }
 
     @Override
     public List<String> pieces(Reply reply) {
         var pieces = new ArrayList<String>();
-        pieces.add(event("message_start", out -> {
-            out.writeObjectPropertyStart("message");
-            head(out, reply);
-            out.writeArrayPropertyStart("content");
-            out.writeEndArray();
-            out.writeNullProperty("stop_reason");
-            out.writeNullProperty("stop_sequence");
-            usage(out, reply, 1);
-            out.writeEndObject();
-        }));
+        pieces.add(event(typed("message_start").with("message", message(reply, List.of(), null, 1))));
         int index = 0;
         for (Block block : blocks(reply)) {
             block(pieces, block, index++);
         }
-        pieces.add(event("message_delta", out -> {
-            out.writeObjectPropertyStart("delta");
-            out.writeStringProperty("stop_reason", stopReason(reply));
-            out.writeNullProperty("stop_sequence");
-            out.writeEndObject();
-            usage(out, reply, reply.usage().output());
-        }));
-        pieces.add(event("message_stop", out -> {}));
+        Node end = Node.EMPTY.with("stop_reason", stopReason(reply)).with("stop_sequence", null);
+        pieces.add(event(typed("message_delta")
+                .with("delta", end)
+                .with("usage", usage(reply, reply.usage().output()))));
+        pieces.add(event(typed("message_stop")));
         return pieces;
     }
 
@@ -99,19 +63,13 @@ final class AnthropicDialect implements Dialect {
             case 529 -> "overloaded_error";
             default -> "api_error";
         };
-        return Node.object(out -> {
-            out.writeStringProperty("type", "error");
-            out.writeObjectPropertyStart("error");
-            out.writeStringProperty("type", type);
-            out.writeStringProperty("message", message);
-            out.writeEndObject();
-        });
+        return typed("error")
+                .with("error", typed(type).with("message", message))
+                .json();
     }
 
     /// Part of an answer: its complete form, its start in a stream, and the deltas that complete it.
-    private record Block(Consumer<JsonGenerator> whole, Consumer<JsonGenerator> start, List<Delta> deltas) {}
-
-    private record Delta(String type, String field, String text) {}
+    private record Block(Node whole, Node start, List<Node> deltas) {}
 
     private static List<Block> blocks(Reply reply) {
         Step step = reply.step();
@@ -129,93 +87,68 @@ final class AnthropicDialect implements Dialect {
     }
 
     private static Block thinking(String thought) {
-        var deltas = new ArrayList<Delta>();
-        Reply.pieces(thought).forEach(piece -> deltas.add(new Delta("thinking_delta", "thinking", piece)));
-        deltas.add(new Delta("signature_delta", "signature", SIGNATURE));
-        return new Block(thinking(thought, SIGNATURE), thinking("", ""), deltas);
-    }
-
-    private static Consumer<JsonGenerator> thinking(String thought, String signature) {
-        return out -> {
-            out.writeStringProperty("type", "thinking");
-            out.writeStringProperty("thinking", thought);
-            out.writeStringProperty("signature", signature);
-        };
+        var deltas = new ArrayList<>(deltas("thinking_delta", "thinking", thought));
+        deltas.add(typed("signature_delta").with("signature", SIGNATURE));
+        return new Block(
+                typed("thinking").with("thinking", thought).with("signature", SIGNATURE),
+                typed("thinking").with("thinking", "").with("signature", ""),
+                deltas);
     }
 
     private static Block text(String words) {
-        List<Delta> deltas = Reply.pieces(words).stream()
-                .map(piece -> new Delta("text_delta", "text", piece))
-                .toList();
-        return new Block(words(words), words(""), deltas);
-    }
-
-    private static Consumer<JsonGenerator> words(String words) {
-        return out -> {
-            out.writeStringProperty("type", "text");
-            out.writeStringProperty("text", words);
-        };
+        return new Block(
+                typed("text").with("text", words), typed("text").with("text", ""), deltas("text_delta", "text", words));
     }
 
     private static Block call(Step.Call call, String id) {
-        List<Delta> deltas = Reply.pieces(call.input().json()).stream()
-                .map(piece -> new Delta("input_json_delta", "partial_json", piece))
-                .toList();
-        return new Block(call(call, id, call.input()), call(call, id, Node.parse("{}")), deltas);
+        Node start = typed("tool_use").with("id", id).with("name", call.tool());
+        return new Block(
+                start.with("input", call.input()),
+                start.with("input", Node.EMPTY),
+                deltas("input_json_delta", "partial_json", call.input().json()));
     }
 
-    private static Consumer<JsonGenerator> call(Step.Call call, String id, Node input) {
-        return out -> {
-            out.writeStringProperty("type", "tool_use");
-            out.writeStringProperty("id", id);
-            out.writeStringProperty("name", call.tool());
-            out.writeName("input");
-            input.write(out);
-        };
+    private static List<Node> deltas(String type, String field, String text) {
+        return Reply.pieces(text).stream()
+                .map(piece -> typed(type).with(field, piece))
+                .toList();
     }
 
     private static void block(List<String> pieces, Block block, int index) {
-        pieces.add(event("content_block_start", out -> {
-            out.writeNumberProperty("index", index);
-            out.writeObjectPropertyStart("content_block");
-            block.start().accept(out);
-            out.writeEndObject();
-        }));
-        for (Delta delta : block.deltas()) {
-            pieces.add(event("content_block_delta", out -> {
-                out.writeNumberProperty("index", index);
-                out.writeObjectPropertyStart("delta");
-                out.writeStringProperty("type", delta.type());
-                out.writeStringProperty(delta.field(), delta.text());
-                out.writeEndObject();
-            }));
+        pieces.add(event(typed("content_block_start").with("index", index).with("content_block", block.start())));
+        for (Node delta : block.deltas()) {
+            pieces.add(event(typed("content_block_delta").with("index", index).with("delta", delta)));
         }
-        pieces.add(event("content_block_stop", out -> out.writeNumberProperty("index", index)));
+        pieces.add(event(typed("content_block_stop").with("index", index)));
     }
 
-    private static String event(String name, Consumer<JsonGenerator> fields) {
-        String data = Node.object(out -> {
-            out.writeStringProperty("type", name);
-            fields.accept(out);
-        });
-        return "event: " + name + "\ndata: " + data + "\n\n";
+    private static String event(Node data) {
+        return "event: " + data.get("type").text() + "\ndata: " + data.json() + "\n\n";
     }
 
-    private static void head(JsonGenerator out, Reply reply) {
-        out.writeStringProperty("id", reply.id("msg"));
-        out.writeStringProperty("type", "message");
-        out.writeStringProperty("role", "assistant");
-        out.writeStringProperty("model", reply.question().model());
+    private static Node message(Reply reply, List<Node> content, @Nullable String stopReason, long output) {
+        return Node.EMPTY
+                .with("id", reply.id("msg"))
+                .with("type", "message")
+                .with("role", "assistant")
+                .with("model", reply.question().model())
+                .with("content", content)
+                .with("stop_reason", stopReason)
+                .with("stop_sequence", null)
+                .with("usage", usage(reply, output));
     }
 
-    private static void usage(JsonGenerator out, Reply reply, long output) {
+    private static Node usage(Reply reply, long output) {
         Step.Usage usage = reply.usage();
-        out.writeObjectPropertyStart("usage");
-        out.writeNumberProperty("input_tokens", usage.input());
-        out.writeNumberProperty("cache_creation_input_tokens", usage.cacheWrite());
-        out.writeNumberProperty("cache_read_input_tokens", usage.cacheRead());
-        out.writeNumberProperty("output_tokens", output);
-        out.writeEndObject();
+        return Node.EMPTY
+                .with("input_tokens", usage.input())
+                .with("cache_creation_input_tokens", usage.cacheWrite())
+                .with("cache_read_input_tokens", usage.cacheRead())
+                .with("output_tokens", output);
+    }
+
+    private static Node typed(String type) {
+        return Node.EMPTY.with("type", type);
     }
 
     private static String stopReason(Reply reply) {

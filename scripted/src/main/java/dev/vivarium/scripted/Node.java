@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -22,6 +21,7 @@ import tools.jackson.core.json.JsonFactory;
 /// An absent value reads as empty, because agents omit optional fields.
 final class Node {
     static final Node NONE = new Node(null);
+    static final Node EMPTY = new Node(Map.of());
 
     /// Limits for conversations, which with files can have a few megabytes. Scripts are smaller.
     private static final JsonFactory JSON = JsonFactory.builder()
@@ -55,6 +55,16 @@ final class Node {
 
     Node get(String name) {
         return value instanceof Map<?, ?> map && map.get(name) != null ? new Node(map.get(name)) : NONE;
+    }
+
+    /// Returns this object with one more field, whose value is a text, a number, an object, a list or null.
+    Node with(String name, @Nullable Object field) {
+        var fields = new LinkedHashMap<String, @Nullable Object>();
+        if (value instanceof Map<?, ?> map) {
+            map.forEach((key, present) -> fields.put(String.valueOf(key), present));
+        }
+        fields.put(name, field);
+        return new Node(fields);
     }
 
     /// Returns the elements of an array, or an empty list.
@@ -96,22 +106,7 @@ final class Node {
     String json() {
         var out = new StringWriter();
         try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
-            write(generator);
-        }
-        return out.toString();
-    }
-
-    void write(JsonGenerator out) {
-        write(out, value);
-    }
-
-    /// Returns an object with the fields that `fields` writes.
-    static String object(Consumer<JsonGenerator> fields) {
-        var out = new StringWriter();
-        try (var generator = JSON.createGenerator(ObjectWriteContext.empty(), out)) {
-            generator.writeStartObject();
-            fields.accept(generator);
-            generator.writeEndObject();
+            write(generator, value);
         }
         return out.toString();
     }
@@ -119,7 +114,9 @@ final class Node {
     private static void write(JsonGenerator out, @Nullable Object value) {
         switch (value) {
             case null -> out.writeNull();
+            case Node node -> write(out, node.value);
             case String text -> out.writeString(text);
+            case Integer number -> out.writeNumber(number);
             case Long number -> out.writeNumber(number);
             case Double number -> out.writeNumber(number);
             case Boolean flag -> out.writeBoolean(flag);

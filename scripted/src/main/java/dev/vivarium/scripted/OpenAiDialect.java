@@ -2,37 +2,25 @@ package dev.vivarium.scripted;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Set;
 import java.util.stream.Collectors;
-import tools.jackson.core.JsonGenerator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /// OpenAI's chat completions. Stateless.
 final class OpenAiDialect implements Dialect {
     private static final String LAST = "data: [DONE]\n\n";
 
+    /// System messages do not count as new input, even at the beginning.
+    private static final Set<String> SYSTEM = Set.of("system", "developer");
+
     @Override
     public Question read(Node request) {
-        List<Node> messages = request.get("messages").items();
-        int spoke = 0;
-        for (int i = 0; i < messages.size(); i++) {
-            if (messages.get(i).get("role").text().equals("assistant")) {
-                spoke = i + 1;
-            }
-        }
-        // System messages do not count as new input, even at the beginning.
-        String news = messages.subList(spoke, messages.size()).stream()
-                .filter(message -> !message.get("role").text().matches("system|developer"))
-                .map(message -> content(message.get("content")))
-                .collect(Collectors.joining("\n"));
-        return new Question(
-                request.get("model").text(),
-                request.get("stream").isTrue(),
-                request.get("tools").items().stream()
-                        .map(tool -> tool.get("function").get("name").text())
-                        .collect(Collectors.toUnmodifiableSet()),
-                news,
-                messages.size(),
-                request.json().length());
+        return Question.read(
+                request,
+                SYSTEM,
+                OpenAiDialect::content,
+                tool -> tool.get("function").get("name").text());
     }
 
     private static String content(Node content) {
@@ -44,164 +32,113 @@ final class OpenAiDialect implements Dialect {
 
     @Override
     public String answer(Reply reply) {
-        return Node.object(out -> {
-            head(out, reply, "chat.completion");
-            choice(out, reply, "message", message -> {
-                message.writeStringProperty("role", "assistant");
-                text(message, "content", reply.step().text());
-                thought(message, reply.step().thinking());
-                calls(message, reply);
-            });
-            usage(out, reply);
-        });
+        return head(reply, "chat.completion")
+                .with("choices", choices("message", message(reply), finishReason(reply)))
+                .with("usage", usage(reply))
+                .json();
     }
 
     @Override
     public List<String> pieces(Reply reply) {
         Step step = reply.step();
         var pieces = new ArrayList<String>();
-        pieces.add(delta(reply, out -> out.writeStringProperty("role", "assistant")));
-        Reply.pieces(step.thinking()).forEach(piece -> pieces.add(delta(reply, out -> thought(out, piece))));
-        Reply.pieces(step.text())
-                .forEach(piece -> pieces.add(delta(reply, out -> out.writeStringProperty("content", piece))));
+        pieces.add(delta(reply, "role", "assistant"));
+        Reply.pieces(step.thinking()).forEach(piece -> pieces.add(delta(reply, "reasoning_content", piece)));
+        Reply.pieces(step.text()).forEach(piece -> pieces.add(delta(reply, "content", piece)));
         for (int i = 0; i < step.calls().size(); i++) {
             call(pieces, reply, i);
         }
-        pieces.add(chunk(reply, out -> choice(out, reply, "delta", delta -> {})));
-        pieces.add(chunk(reply, out -> {
-            out.writeArrayPropertyStart("choices");
-            out.writeEndArray();
-            usage(out, reply);
-        }));
+        pieces.add(event(chunk(reply, choices("delta", Node.EMPTY, finishReason(reply)))));
+        pieces.add(event(chunk(reply, List.of()).with("usage", usage(reply))));
         pieces.add(LAST);
         return pieces;
     }
 
     @Override
     public String error(int status, String message) {
-        return Node.object(out -> {
-            out.writeObjectPropertyStart("error");
-            out.writeStringProperty("message", message);
-            out.writeStringProperty("type", status == 429 ? "rate_limit_error" : "server_error");
-            out.writeNumberProperty("code", status);
-            out.writeEndObject();
-        });
+        Node error = Node.EMPTY
+                .with("message", message)
+                .with("type", status == 429 ? "rate_limit_error" : "server_error")
+                .with("code", status);
+        return Node.EMPTY.with("error", error).json();
     }
 
     /// Adds the name of the tool first, then its input in pieces.
     private static void call(List<String> pieces, Reply reply, int index) {
         Step.Call call = reply.step().calls().get(index);
-        pieces.add(delta(reply, out -> {
-            out.writeArrayPropertyStart("tool_calls");
-            out.writeStartObject();
-            out.writeNumberProperty("index", index);
-            out.writeStringProperty("id", reply.callId("call", index));
-            out.writeStringProperty("type", "function");
-            function(out, call.tool(), "");
-            out.writeEndObject();
-            out.writeEndArray();
-        }));
+        Node part = Node.EMPTY.with("index", index);
+        Node start = part.with("id", reply.callId("call", index))
+                .with("type", "function")
+                .with("function", function(call.tool(), ""));
+        pieces.add(delta(reply, "tool_calls", List.of(start)));
         for (String piece : Reply.pieces(call.input().json())) {
-            pieces.add(delta(reply, out -> {
-                out.writeArrayPropertyStart("tool_calls");
-                out.writeStartObject();
-                out.writeNumberProperty("index", index);
-                out.writeObjectPropertyStart("function");
-                out.writeStringProperty("arguments", piece);
-                out.writeEndObject();
-                out.writeEndObject();
-                out.writeEndArray();
-            }));
+            Node next = part.with("function", Node.EMPTY.with("arguments", piece));
+            pieces.add(delta(reply, "tool_calls", List.of(next)));
         }
     }
 
-    private static void calls(JsonGenerator out, Reply reply) {
+    private static Node message(Reply reply) {
+        Step step = reply.step();
+        Node message =
+                Node.EMPTY.with("role", "assistant").with("content", step.text().isEmpty() ? null : step.text());
+        if (!step.thinking().isEmpty()) {
+            message = message.with("reasoning_content", step.thinking());
+        }
+        return step.calls().isEmpty() ? message : message.with("tool_calls", calls(reply));
+    }
+
+    private static List<Node> calls(Reply reply) {
         List<Step.Call> calls = reply.step().calls();
-        if (calls.isEmpty()) {
-            return;
-        }
-        out.writeArrayPropertyStart("tool_calls");
-        for (int i = 0; i < calls.size(); i++) {
-            out.writeStartObject();
-            out.writeStringProperty("id", reply.callId("call", i));
-            out.writeStringProperty("type", "function");
-            function(out, calls.get(i).tool(), calls.get(i).input().json());
-            out.writeEndObject();
-        }
-        out.writeEndArray();
+        return IntStream.range(0, calls.size())
+                .mapToObj(i -> Node.EMPTY
+                        .with("id", reply.callId("call", i))
+                        .with("type", "function")
+                        .with(
+                                "function",
+                                function(
+                                        calls.get(i).tool(),
+                                        calls.get(i).input().json())))
+                .toList();
     }
 
-    private static void function(JsonGenerator out, String name, String arguments) {
-        out.writeObjectPropertyStart("function");
-        out.writeStringProperty("name", name);
-        out.writeStringProperty("arguments", arguments);
-        out.writeEndObject();
+    private static Node function(String name, String arguments) {
+        return Node.EMPTY.with("name", name).with("arguments", arguments);
     }
 
-    private static String delta(Reply reply, Consumer<JsonGenerator> fields) {
-        return chunk(reply, out -> {
-            out.writeArrayPropertyStart("choices");
-            out.writeStartObject();
-            out.writeNumberProperty("index", 0);
-            out.writeObjectPropertyStart("delta");
-            fields.accept(out);
-            out.writeEndObject();
-            out.writeNullProperty("finish_reason");
-            out.writeEndObject();
-            out.writeEndArray();
-        });
+    private static String delta(Reply reply, String field, Object value) {
+        return event(chunk(reply, choices("delta", Node.EMPTY.with(field, value), null)));
     }
 
-    private static String chunk(Reply reply, Consumer<JsonGenerator> fields) {
-        String data = Node.object(out -> {
-            head(out, reply, "chat.completion.chunk");
-            fields.accept(out);
-        });
-        return "data: " + data + "\n\n";
+    private static Node chunk(Reply reply, List<Node> choices) {
+        return head(reply, "chat.completion.chunk").with("choices", choices);
     }
 
-    private static void choice(JsonGenerator out, Reply reply, String name, Consumer<JsonGenerator> fields) {
-        out.writeArrayPropertyStart("choices");
-        out.writeStartObject();
-        out.writeNumberProperty("index", 0);
-        out.writeObjectPropertyStart(name);
-        fields.accept(out);
-        out.writeEndObject();
-        out.writeStringProperty("finish_reason", reply.step().calls().isEmpty() ? "stop" : "tool_calls");
-        out.writeEndObject();
-        out.writeEndArray();
+    private static String event(Node data) {
+        return "data: " + data.json() + "\n\n";
     }
 
-    private static void text(JsonGenerator out, String name, String text) {
-        if (text.isEmpty()) {
-            out.writeNullProperty(name);
-        } else {
-            out.writeStringProperty(name, text);
-        }
+    private static List<Node> choices(String name, Node content, @Nullable String finishReason) {
+        return List.of(Node.EMPTY.with("index", 0).with(name, content).with("finish_reason", finishReason));
     }
 
-    private static void thought(JsonGenerator out, String thinking) {
-        if (!thinking.isEmpty()) {
-            out.writeStringProperty("reasoning_content", thinking);
-        }
+    private static String finishReason(Reply reply) {
+        return reply.step().calls().isEmpty() ? "stop" : "tool_calls";
     }
 
-    private static void head(JsonGenerator out, Reply reply, String object) {
-        out.writeStringProperty("id", reply.id("chatcmpl"));
-        out.writeStringProperty("object", object);
-        out.writeNumberProperty("created", 1_700_000_000L + reply.number());
-        out.writeStringProperty("model", reply.question().model());
+    private static Node head(Reply reply, String object) {
+        return Node.EMPTY
+                .with("id", reply.id("chatcmpl"))
+                .with("object", object)
+                .with("created", 1_700_000_000L + reply.number())
+                .with("model", reply.question().model());
     }
 
-    private static void usage(JsonGenerator out, Reply reply) {
+    private static Node usage(Reply reply) {
         Step.Usage usage = reply.usage();
-        out.writeObjectPropertyStart("usage");
-        out.writeNumberProperty("prompt_tokens", usage.input());
-        out.writeNumberProperty("completion_tokens", usage.output());
-        out.writeNumberProperty("total_tokens", usage.input() + usage.output());
-        out.writeObjectPropertyStart("prompt_tokens_details");
-        out.writeNumberProperty("cached_tokens", usage.cacheRead());
-        out.writeEndObject();
-        out.writeEndObject();
+        return Node.EMPTY
+                .with("prompt_tokens", usage.input())
+                .with("completion_tokens", usage.output())
+                .with("total_tokens", usage.input() + usage.output())
+                .with("prompt_tokens_details", Node.EMPTY.with("cached_tokens", usage.cacheRead()));
     }
 }

@@ -263,23 +263,18 @@ public final class ScriptedModel implements AutoCloseable {
     }
 
     private static String tokens(String body) {
-        return Node.object(out -> out.writeNumberProperty("input_tokens", Math.max(1, body.length() / 4)));
+        return Node.EMPTY.with("input_tokens", Math.max(1, body.length() / 4)).json();
     }
 
     private String journal() {
-        List<Asked> all = asked();
-        return Node.object(out -> {
-            out.writeArrayPropertyStart("asked");
-            for (Asked one : all) {
-                out.writeStartObject();
-                out.writeStringProperty("path", one.path());
-                out.writeStringProperty("step", one.step());
-                out.writeStringProperty("news", one.news());
-                out.writeNumberProperty("messages", one.messages());
-                out.writeStringProperty("body", one.body());
-                out.writeEndObject();
-            }
-            out.writeEndArray();
-        });
+        List<Node> all = asked().stream()
+                .map(one -> Node.EMPTY
+                        .with("path", one.path())
+                        .with("step", one.step())
+                        .with("news", one.news())
+                        .with("messages", one.messages())
+                        .with("body", one.body()))
+                .toList();
+        return Node.EMPTY.with("asked", all).json();
     }
 }

@@ -1,10 +1,12 @@
 package dev.vivarium.sdk;
 
+import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.UserId;
 import dev.vivarium.sdk.http.Transport;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /// API keys of users, for administrators. Thread-safe.
 public final class Keys {
@@ -29,16 +31,47 @@ public final class Keys {
     }
 
     /// A key without its secret. Immutable.
-    public record KeyInfo(String id, UserId user, Instant createdAt) {
+    ///
+    /// @param lastUsedAt last request with the key; empty if the key is unused
+    /// @param expiresAt empty if the key does not expire
+    public record KeyInfo(
+            String id,
+            UserId user,
+            Instant createdAt,
+            Optional<String> label,
+            Optional<Instant> lastUsedAt,
+            Optional<Instant> expiresAt) {
         private static KeyInfo read(JsonFields fields) {
             return new KeyInfo(
-                    fields.string("key_id"), new UserId(fields.string("user_id")), fields.time("created_at"));
+                    fields.string("key_id"),
+                    new UserId(fields.string("user_id")),
+                    fields.time("created_at"),
+                    fields.optionalString("label"),
+                    fields.optionalTime("last_used_at"),
+                    fields.optionalTime("expires_at"));
         }
     }
 
-    /// Creates a key for the user.
+    /// Request for a key. Immutable.
+    ///
+    /// @param label purpose of the key, for people
+    /// @param expiresAt when the key becomes invalid; never if empty
+    public record KeyRequest(String user, Optional<String> label, Optional<Instant> expiresAt) {}
+
+    /// Creates a key for the user. It has no label and does not expire.
     public IssuedKey issue(String user) {
-        return transport.post(PATH, out -> out.writeStringProperty("user_id", user), IssuedKey::read);
+        return issue(new KeyRequest(user, Optional.empty(), Optional.empty()));
+    }
+
+    public IssuedKey issue(KeyRequest request) {
+        return transport.post(
+                PATH,
+                out -> {
+                    out.writeStringProperty("user_id", request.user());
+                    request.label().ifPresent(label -> out.writeStringProperty("label", label));
+                    request.expiresAt().ifPresent(at -> Json.time(out, "expires_at", at));
+                },
+                IssuedKey::read);
     }
 
     public List<KeyInfo> list() {

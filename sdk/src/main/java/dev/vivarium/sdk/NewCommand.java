@@ -27,11 +27,6 @@ public record NewCommand(
         env = Map.copyOf(env);
     }
 
-    /// A line of shell for at most thirty seconds.
-    public static NewCommand shell(String script) {
-        return new NewCommand(List.of(script), Duration.ofSeconds(30), Optional.empty(), "", Map.of(), false);
-    }
-
     void write(JsonGenerator out) {
         if (words.size() == 1) {
             out.writeStringProperty("command", words.getFirst());

@@ -1,5 +1,6 @@
 package dev.vivarium.sdk;
 
+import dev.vivarium.model.OnIdle;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import tools.jackson.core.JsonGenerator;
 /// @param thread      the thread whose sandbox to use; by default a new one
 /// @param budgetUsd   the run ends when it has cost more
 /// @param resumeFrom  the sandbox whose conversation to continue
+/// @param onIdle      for a new sandbox; by default the setting of the server
 /// @param command     the program, for the runtime `command`
 public record NewRun(
         String title,
@@ -25,7 +27,8 @@ public record NewRun(
         Optional<String> resumeFrom,
         Optional<BigDecimal> budgetUsd,
         List<String> command,
-        Map<String, String> env) {
+        Map<String, String> env,
+        Optional<OnIdle> onIdle) {
     public NewRun {
         command = List.copyOf(command);
         env = Map.copyOf(env);
@@ -43,21 +46,47 @@ public record NewRun(
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
-                Map.of());
-    }
-
-    public NewRun withThread(String wanted) {
-        return new NewRun(
-                title, description, runtime, user, Optional.of(wanted), model, resumeFrom, budgetUsd, command, env);
+                Map.of(),
+                Optional.empty());
     }
 
     public NewRun withBudget(BigDecimal wanted) {
         return new NewRun(
-                title, description, runtime, user, thread, model, resumeFrom, Optional.of(wanted), command, env);
+                title,
+                description,
+                runtime,
+                user,
+                thread,
+                model,
+                resumeFrom,
+                Optional.of(wanted),
+                command,
+                env,
+                onIdle);
     }
 
     public NewRun withCommand(List<String> wanted) {
-        return new NewRun(title, description, runtime, user, thread, model, resumeFrom, budgetUsd, wanted, env);
+        return new NewRun(title, description, runtime, user, thread, model, resumeFrom, budgetUsd, wanted, env, onIdle);
+    }
+
+    public NewRun withEnv(Map<String, String> wanted) {
+        return new NewRun(
+                title, description, runtime, user, thread, model, resumeFrom, budgetUsd, command, wanted, onIdle);
+    }
+
+    public NewRun withOnIdle(OnIdle wanted) {
+        return new NewRun(
+                title,
+                description,
+                runtime,
+                user,
+                thread,
+                model,
+                resumeFrom,
+                budgetUsd,
+                command,
+                env,
+                Optional.of(wanted));
     }
 
     void write(JsonGenerator out) {
@@ -71,6 +100,7 @@ public record NewRun(
         model.ifPresent(name -> out.writeStringProperty("model", name));
         resumeFrom.ifPresent(sandbox -> out.writeStringProperty("resume_from", sandbox));
         budgetUsd.ifPresent(budget -> out.writeNumberProperty("budget_usd", budget));
+        onIdle.ifPresent(wanted -> out.writeStringProperty("on_idle", wanted.text()));
         if (!command.isEmpty()) {
             out.writeArrayPropertyStart("command");
             command.forEach(out::writeString);

@@ -1,5 +1,6 @@
 package dev.vivarium.sdk;
 
+import dev.vivarium.model.UserId;
 import dev.vivarium.sdk.engine.Snapshots;
 import dev.vivarium.sdk.http.HttpSnapshots;
 import dev.vivarium.sdk.http.Transport;
@@ -23,6 +24,12 @@ public final class RemoteClient {
 
     public static RemoteClient of(URI server, String apiKey) {
         return new RemoteClient(new Transport(server, apiKey));
+    }
+
+    /// Returns a client for the threads of another user. Without it, the name of a thread means the caller's own
+    /// thread, otherwise the only thread of that name that others share with the caller.
+    public RemoteClient ofOwner(String user) {
+        return new RemoteClient(transport.withOwner(new UserId(user)));
     }
 
     public URI server() {
@@ -72,6 +79,22 @@ public final class RemoteClient {
     /// Questions of agents to people.
     public Reviews reviews() {
         return new Reviews(transport);
+    }
+
+    /// Host names of the ports of sandboxes.
+    public PreviewHosts previewHosts() {
+        return transport.get("/console/session", PreviewHosts::read);
+    }
+
+    /// A link that signs a browser in to the console with the rights of this client. It works once, for a few
+    /// minutes.
+    ///
+    /// @param page the page of the console to open, such as `/console/inbox`
+    public URI signInLink(String page) {
+        return transport.post(
+                "/console/session/code",
+                out -> out.writeStringProperty("next", page),
+                fields -> URI.create(server() + fields.string("path")));
     }
 
     /// API keys of users. Needs the key of the administrator.

@@ -2,8 +2,10 @@ package dev.vivarium.sdk;
 
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.RunJson;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.sdk.http.Transport;
@@ -13,6 +15,7 @@ import java.util.Optional;
 /// Runs of agents in sandboxes. Thread-safe.
 public final class Runs {
     private static final String PATH = "/api/v1/sandboxes";
+    private static final String RUNS = "/api/v1/runs";
     private static final int LIST_LIMIT = 1000;
 
     private final Transport transport;
@@ -43,6 +46,31 @@ public final class Runs {
                     fields.string("status"),
                     RunJson.readRun(fields),
                     fields.text());
+        }
+    }
+
+    /// A run, also of a sandbox that has ended. Immutable.
+    ///
+    /// @param json the object that the server sent, with the members that this version does not know
+    public record RunRecord(Run run, String title, String json) {
+        private static RunRecord read(JsonFields fields) {
+            return new RunRecord(
+                    RunJson.readEntry(fields),
+                    fields.optionalString("task_title").orElse(""),
+                    fields.text());
+        }
+    }
+
+    /// Filter for [#history]. Immutable.
+    ///
+    /// @param limit maximum number of runs, up to 1,000
+    public record HistoryFilter(Optional<String> thread, Optional<String> task, Optional<String> status, int limit) {
+        private String query() {
+            return "?limit=" + limit
+                    + thread.map(text -> "&thread_id=" + Transport.segment(text))
+                            .orElse("")
+                    + task.map(text -> "&task_id=" + Transport.segment(text)).orElse("")
+                    + status.map(text -> "&status=" + Transport.segment(text)).orElse("");
         }
     }
 
@@ -81,12 +109,42 @@ public final class Runs {
                         .toList());
     }
 
-    /// The sandbox of the thread.
+    /// The newest runs, also of sandboxes that have ended.
+    public List<RunRecord> history(HistoryFilter filter) {
+        return transport.get(
+                RUNS + filter.query(),
+                fields -> fields.objects("runs").stream().map(RunRecord::read).toList());
+    }
+
+    /// One run by its id.
+    public RunRecord get(String run) {
+        return transport.get(RUNS + "/" + Transport.segment(run), RunRecord::read);
+    }
+
+    /// Stops a run and keeps its sandbox. The run ends a moment later.
+    public RunRecord cancel(String run) {
+        return transport.post(RUNS + "/" + Transport.segment(run) + "/cancel", out -> {}, RunRecord::read);
+    }
+
+    /// The sandbox with this id and its newest run.
+    public SandboxRun find(String sandbox) {
+        return transport.get(path(sandbox), fields -> SandboxRun.read(fields.object("sandbox")));
+    }
+
+    /// The sandbox of the thread; if it has ended, the newest one in [#list].
     public Optional<SandboxId> sandboxOf(String thread) {
-        return list().stream()
-                .filter(entry -> entry.thread().value().equals(thread))
-                .map(SandboxRun::sandbox)
-                .findFirst();
+        try {
+            String path = "/threads/" + Transport.segment(thread) + "/sandbox";
+            return Optional.of(transport.get(path, fields -> new SandboxId(fields.string("sandbox_id"))));
+        } catch (SandboxException e) {
+            if (!(e.failure() instanceof Failure.NoSandboxForThread)) {
+                throw e;
+            }
+            return list().stream()
+                    .filter(entry -> entry.thread().value().equals(thread))
+                    .map(SandboxRun::sandbox)
+                    .findFirst();
+        }
     }
 
     /// Queues a message for the agent in the sandbox.

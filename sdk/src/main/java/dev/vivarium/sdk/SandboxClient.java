@@ -4,11 +4,13 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.LocalConfig;
 import dev.vivarium.sdk.engine.LocalMode;
+import dev.vivarium.sdk.engine.Session;
 import dev.vivarium.sdk.engine.Snapshots;
 import dev.vivarium.sdk.http.HttpEngine;
 import dev.vivarium.sdk.http.RemoteConfig;
@@ -77,12 +79,21 @@ public final class SandboxClient implements AutoCloseable {
         return new Sandbox(engine, policy, request, engine.open(request));
     }
 
-    /// Returns the live sandbox of the thread, if any.
+    /// Returns the live sandbox of the thread, if any: of the caller's own thread, otherwise of the only thread of
+    /// this name that the caller may use. Fails with `AmbiguousThread` if there are several.
     public Optional<Sandbox> find(String thread) {
-        return engine.find(new ThreadId(thread)).map(session -> {
-            var request = NewSandbox.of(session.info().user(), session.thread());
-            return new Sandbox(engine, policy, request, session);
-        });
+        return engine.find(new ThreadId(thread)).map(this::sandbox);
+    }
+
+    /// Returns the live sandbox of the thread of this owner, if any.
+    public Optional<Sandbox> find(String owner, String thread) {
+        return engine.find(new ThreadKey(new UserId(owner), new ThreadId(thread)))
+                .map(this::sandbox);
+    }
+
+    private Sandbox sandbox(Session session) {
+        var request = NewSandbox.of(session.info().user(), session.thread());
+        return new Sandbox(engine, policy, request, session);
     }
 
     /// Snapshots of the files of threads.

@@ -9,11 +9,8 @@ import java.time.Instant;
 /// @param data the data of the event, a JSON object
 /// @param json the whole event as the server sent it, a JSON object
 public record SandboxEvent(long seq, String type, String source, Instant at, String data, String json) {
-    /// The type of the event that ends a run.
-    public static final String RUN_ENDED = "sandbox.run_ended";
-
     public boolean isRunEnd() {
-        return type.equals(RUN_ENDED);
+        return type.equals("sandbox.run_ended");
     }
 
     static SandboxEvent read(JsonFields fields) {

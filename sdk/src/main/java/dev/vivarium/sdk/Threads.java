@@ -46,6 +46,7 @@ public final class Threads {
     /// @param outcome HTTP status of the call
     /// @param user    the subject of the token or key
     /// @param token   the id of the token
+    /// @param count   number of equal calls that this entry stands for
     public record AuditEntry(
             long seq,
             Instant at,
@@ -56,7 +57,8 @@ public final class Threads {
             Optional<String> token,
             Optional<String> sandbox,
             Optional<String> scope,
-            Optional<String> detail) {
+            Optional<String> detail,
+            long count) {
         private static AuditEntry read(JsonFields fields) {
             return new AuditEntry(
                     fields.integer("seq"),
@@ -68,7 +70,8 @@ public final class Threads {
                     fields.optionalString("jti"),
                     fields.optionalString("aud"),
                     fields.optionalString("scope"),
-                    fields.optionalString("detail"));
+                    fields.optionalString("detail"),
+                    fields.optionalInteger("count").orElse(1L));
         }
     }
 
@@ -88,16 +91,21 @@ public final class Threads {
     /// The threads of the caller and those that the caller was invited to.
     public List<ThreadInfo> list() {
         var threads = new ArrayList<ThreadInfo>();
-        Optional<String> after = Optional.of("");
-        while (after.isPresent()) {
-            String query = after.get().isEmpty() ? "" : "?after=" + Transport.segment(after.get());
-            JsonFields page = transport.get("/threads" + query, fields -> {
+        Optional<String> query = Optional.of("");
+        while (query.isPresent()) {
+            JsonFields page = transport.get("/threads" + query.get(), fields -> {
                 threads.addAll(readAll(fields));
                 return fields;
             });
-            after = page.optionalString("next_after");
+            query = page.optionalString("next_after")
+                    .map(after -> after(after, page.optionalString("next_after_owner")));
         }
         return threads;
+    }
+
+    private static String after(String thread, Optional<String> owner) {
+        return "?after=" + Transport.segment(thread)
+                + owner.map(user -> "&after_owner=" + Transport.segment(user)).orElse("");
     }
 
     /// At most `limit` threads.

@@ -1,5 +1,6 @@
 package dev.vivarium.sdk;
 
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.sdk.http.Transport;
 import java.time.Duration;
 import java.util.List;
@@ -17,19 +18,26 @@ public final class Tokens {
         this.transport = transport;
     }
 
+    /// A token for the thread's sandbox, and whether the call created the sandbox. Immutable.
+    public record NewToken(SandboxToken token, boolean isNewSandbox) {}
+
     /// A token for the thread's sandbox; creates the sandbox if the thread has none.
     ///
     /// @param previous the sandbox that the caller used last
     /// @param user     the owner of a new thread; by default the user of the key
-    public SandboxToken issue(String thread, Optional<String> previous, Optional<String> user) {
+    /// @param onIdle   for a new sandbox; by default the setting of the server
+    public NewToken issue(String thread, Optional<String> previous, Optional<String> user, Optional<OnIdle> onIdle) {
         return transport.post(
                 path(thread),
                 out -> {
                     previous.ifPresent(sandbox -> out.writeStringProperty("sandbox_id", sandbox));
                     user.ifPresent(owner -> out.writeStringProperty("user_id", owner));
+                    onIdle.ifPresent(wanted -> out.writeStringProperty("on_idle", wanted.text()));
                     scopes(out, ALL_SCOPES);
                 },
-                SandboxToken::read);
+                fields -> new NewToken(
+                        SandboxToken.read(fields),
+                        fields.optionalFlag("created").orElse(false)));
     }
 
     /// The successor of a token for the same sandbox.

@@ -12,6 +12,7 @@ import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.run.RunListener;
+import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
 import dev.vivarium.core.run.Tasks;
@@ -20,8 +21,15 @@ import dev.vivarium.core.run.Workers;
 import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.DutyLease;
+import dev.vivarium.core.task.AttemptRunner;
+import dev.vivarium.core.task.Orchestrator;
+import dev.vivarium.core.task.TaskQueue;
 import dev.vivarium.model.Run;
 import dev.vivarium.server.settings.Config;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 
 /// Agent runs with their tasks, messages and reviews. Thread-safe.
@@ -30,36 +38,44 @@ import java.util.List;
 record AgentRuns(
         Runs runs,
         Tasks tasks,
+        TaskQueue queue,
         Inbox inbox,
         Reviews reviews,
-        IdempotencyRecords repeats,
+        RunSignals signals,
+        IdempotencyRecords idempotencyRecords,
         RunEvents events,
         Transcripts transcripts,
         Supervisor supervisor)
         implements AutoCloseable {
+    private static final Duration ORCHESTRATOR_LEASE = Duration.ofSeconds(30);
+
     static AgentRuns open(Config config, Db db, EventLog log, WorkerTokens tokens, Scheduler scheduler) {
         var clock = scheduler.clock();
         var outbox = new Outbox(db, log, clock);
         // Processes that a run leaves behind must not act for the next run.
         RunListener revocation = run -> tokens.forget(run.sandbox());
-        var runs = new Runs(db, outbox, clock, List.of(revocation));
-        var reviews = new Reviews(db, outbox, clock, config.runs().reviewTimeout());
+        var inbox = new Inbox(db, log, clock);
+        var signals = new RunSignals();
+        var runs = new Runs(db, outbox, signals, clock, List.of(revocation, inbox));
+        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviewTimeout());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
         var events = new RunEvents(log, runs);
         return new AgentRuns(
                 runs,
                 new Tasks(db, clock),
-                new Inbox(db, log, clock),
+                new TaskQueue(db, outbox, clock, new SecureRandom()),
+                inbox,
                 reviews,
+                signals,
                 new IdempotencyRecords(db, clock),
                 events,
                 transcripts,
-                new Supervisor(runs, events, reviews, transcripts, scheduler));
+                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler));
     }
 
     List<SandboxListener> listeners() {
-        return List.of(inbox, reviews, supervisor);
+        return List.of(inbox, signals, supervisor);
     }
 
     /// Takes over the runs of an earlier server.
@@ -68,6 +84,12 @@ record AgentRuns(
         var workers = new Workers(WorkerProgram.read(), passes(tokens));
         return new Agents(
                 sandboxes, runs, workers, supervisor, transcripts, config.runs().image());
+    }
+
+    /// Returns the orchestrator of the queue. Start it after everything else.
+    Orchestrator orchestrator(AttemptRunner runner, Db db, Config config, InstantSource clock) {
+        var lease = new DutyLease(db, "orchestrator", config.workerId(), ORCHESTRATOR_LEASE, clock);
+        return new Orchestrator(queue, runs, runner, lease, config.runs().tasks());
     }
 
     private static Workers.Passes passes(WorkerTokens tokens) {

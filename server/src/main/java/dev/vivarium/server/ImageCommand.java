@@ -2,7 +2,6 @@ package dev.vivarium.server;
 
 import dev.vivarium.core.image.Images;
 import dev.vivarium.core.image.WorkerImage;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.settings.Settings;
 import java.nio.file.Path;
@@ -20,6 +19,26 @@ import java.util.stream.Collectors;
 /// `viv image`: builds, imports, lists and removes the root file systems of sandboxes. It works on the server's home
 /// directory and needs no running server. Thread-safe.
 final class ImageCommand {
+    static final String HELP = """
+            usage: viv image build [NAME] | import NAME SOURCE | list | remove NAME [--home DIR]
+
+            Prepares the root file systems of sandboxes. Needs no running server.
+
+              build [NAME]
+                  Build the standard image, or with the name worker the image of agent runs.
+                    --runtime claude,openhands  the agent SDKs of the worker image
+                    --python DIR                a Python for the worker image
+              import NAME SOURCE
+                  Import a directory or an archive as an image.
+              list
+                  Print the names of all images.
+              remove NAME
+                  Delete an image.
+
+              --home DIR
+                  The home of the server.
+            """;
+
     private static final String STANDARD = "debian";
 
     private final Consumer<String> out;
@@ -101,6 +120,6 @@ final class ImageCommand {
     }
 
     private static SandboxException misused(String usage) {
-        return new SandboxException(new Failure.InvalidRequest("viv image", "takes " + usage));
+        return SandboxException.invalid("viv image", "takes " + usage);
     }
 }

@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.access.SignInCodes;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.Adoption;
@@ -12,6 +13,7 @@ import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
 import dev.vivarium.server.settings.Usage;
 import dev.vivarium.server.telemetry.Logs;
+import java.io.Console;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -19,7 +21,11 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import sun.misc.Signal;
@@ -31,6 +37,9 @@ public final class Main {
     private static final int MISUSED = 2;
     private static final int KILLED = 143;
 
+    /// File in the home with the address of the running server.
+    private static final String ADDRESS = "address";
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -39,15 +48,14 @@ public final class Main {
         try {
             switch (arguments.length == 0 ? "" : arguments[0]) {
                 case "serve" -> serve(rest);
-                case "image" -> new ImageCommand(System.out::println).run(rest);
-                case "purge" ->
-                    new PurgeCommand(InstantSource.system(), System.out::println).run(rest, System.getenv());
+                case "image" -> image(rest);
+                case "purge" -> purge(rest);
                 default ->
                     exit(
                             MISUSED,
                             "usage: viv serve [--port 8000] [--host 127.0.0.1] [--home DIR] [--adopt] …\n"
                                     + "       viv image build [worker] | import NAME SOURCE | list | remove NAME\n"
-                                    + "       viv purge [--home DIR]");
+                                    + "       viv purge [--yes] [--home DIR]");
             }
         } catch (SandboxException e) {
             exit(
@@ -58,8 +66,36 @@ public final class Main {
         }
     }
 
+    private static void image(List<String> arguments) {
+        if (asksForHelp(arguments)) {
+            System.out.print(ImageCommand.HELP);
+        } else {
+            new ImageCommand(System.out::println).run(arguments);
+        }
+    }
+
+    private static void purge(List<String> arguments) {
+        if (asksForHelp(arguments)) {
+            System.out.print(PurgeCommand.HELP);
+        } else {
+            new PurgeCommand(InstantSource.system(), System.out::println, terminal()).run(arguments, System.getenv());
+        }
+    }
+
+    private static boolean asksForHelp(List<String> arguments) {
+        return arguments.contains("--help") || arguments.contains("-h");
+    }
+
+    /// Question to the user, if standard input and output are a terminal.
+    private static Optional<Predicate<String>> terminal() {
+        return Optional.ofNullable(System.console()).filter(Console::isTerminal).map(console -> question -> {
+            String answer = console.readLine("%s", question);
+            return answer != null && Set.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT));
+        });
+    }
+
     private static void serve(List<String> arguments) {
-        if (arguments.contains("--help") || arguments.contains("-h")) {
+        if (asksForHelp(arguments)) {
             System.out.print(Usage.help());
             return;
         }
@@ -70,19 +106,39 @@ public final class Main {
         var log = LoggerFactory.getLogger(Main.class);
         log.info("vivarium {} with {}", Version.current(), settings.chosen());
         log.info("at most {} open files", Descriptors.limit());
+        Settings.withoutEffect(System.getenv()).forEach(log::warn);
         warn(log, config);
         var home = HomeLock.claim(config.home());
         var vivarium = start(config, home, adopt);
+        writeAddress(log, config.home().resolve(ADDRESS), vivarium);
         stopOnSignal(log, home, vivarium, config);
         System.out.println("ready on " + vivarium.uri());
+        printLink(vivarium);
         System.out.println(
                 config.apiKey().isPresent()
                         ? "the admin key is the configured one"
                         : "the admin key is in " + config.home().resolve("credentials"));
     }
 
-    /// If the start fails, restores a home that was absent or empty. A home with content keeps the new files,
-    /// because the next start needs them.
+    /// Writes the address for commands on this machine. Without it, they use the default port.
+    private static void writeAddress(Logger log, Path file, Vivarium vivarium) {
+        try {
+            Files.writeString(file, Vivarium.localAddress(vivarium.uri()) + "\n");
+        } catch (IOException e) {
+            log.warn("cannot write {}: {}", file, e.getMessage());
+        }
+    }
+
+    /// Prints a link that opens the console. A journal keeps the output for other readers, so it gets no link.
+    private static void printLink(Vivarium vivarium) {
+        if (System.getenv("JOURNAL_STREAM") == null) {
+            vivarium.adminLink()
+                    .ifPresent(link -> System.out.println("console sign-in link (works once, within "
+                            + SignInCodes.LIFETIME.toMinutes() + " minutes): " + link));
+        }
+    }
+
+    /// If the start fails, restores a home that was absent or empty.
     private static Vivarium start(Config config, HomeLock home, boolean adopt) {
         try {
             var provider = Providers.open(config);
@@ -92,8 +148,8 @@ public final class Main {
             return Vivarium.start(config, provider);
         } catch (RuntimeException e) {
             try (home) {
-                removeContent(config.home(), home.before());
-            } catch (IOException suppressed) {
+                restore(config.home(), home.earlierState());
+            } catch (UncheckedIOException suppressed) {
                 e.addSuppressed(suppressed);
             }
             throw e;
@@ -106,7 +162,7 @@ public final class Main {
                             provider,
                             db,
                             InstantSource.system(),
-                            config.engine().lifetime().maxLifetime())
+                            config.engine().sandboxes().times().lifetime())
                     .run();
         } catch (RuntimeException e) {
             provider.close();
@@ -114,15 +170,21 @@ public final class Main {
         }
     }
 
-    private static void removeContent(Path home, HomeLock.Before before) throws IOException {
-        if (before == HomeLock.Before.ABSENT) {
-            FileTrees.delete(home);
-        } else if (before == HomeLock.Before.EMPTY) {
-            try (var entries = Files.newDirectoryStream(home)) {
-                for (var entry : entries) {
-                    FileTrees.delete(entry);
+    /// Deletes a home that was absent, and the content of a home that was empty. A home with content keeps the new
+    /// files, because the next start needs them.
+    static void restore(Path home, HomeLock.EarlierState earlier) {
+        try {
+            if (earlier == HomeLock.EarlierState.ABSENT) {
+                FileTrees.delete(home);
+            } else if (earlier == HomeLock.EarlierState.EMPTY) {
+                try (var entries = Files.newDirectoryStream(home)) {
+                    for (var entry : entries) {
+                        FileTrees.delete(entry);
+                    }
                 }
             }
+        } catch (IOException e) {
+            throw new UncheckedIOException("deleting the new files in " + home, e);
         }
     }
 
@@ -155,14 +217,23 @@ public final class Main {
                     log.info(
                             "stopping: running requests have {} s",
                             config.http().stopGrace().toSeconds());
+                    deleteAddress(config.home().resolve(ADDRESS));
                     vivarium.stop(config.http().stopGrace());
                     home.close();
                     log.info(
                             "stopped; sandboxes that are used go on for {} s",
-                            config.engine().lifetime().orphanGrace().toSeconds());
+                            config.engine().sandboxes().times().orphanGrace().toSeconds());
                     System.exit(0);
                 });
             });
+        }
+    }
+
+    private static void deleteAddress(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException _) {
+            // The next server replaces it.
         }
     }
 

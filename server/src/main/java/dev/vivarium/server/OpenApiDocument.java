@@ -37,7 +37,7 @@ final class OpenApiDocument {
         writeInfo(out);
         writeSecurity(out, "bearer", "apiKey", "session");
         out.writeObjectPropertyStart("paths");
-        RouteDescriptions.ALL.stream()
+        Routes.descriptions().stream()
                 .collect(Collectors.groupingBy(OpenApiDocument::path, LinkedHashMap::new, Collectors.toList()))
                 .forEach((path, routes) -> {
                     out.writeObjectPropertyStart(path);

@@ -13,6 +13,7 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.Settings;
@@ -24,11 +25,14 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PurgeCommandTest {
     private static final ThreadId THREAD = new ThreadId("t1");
+    private static final ThreadKey OWNED = new ThreadKey(new UserId("alice"), THREAD);
     private static final Map<String, String> ENVIRONMENT = Map.of("VIV_PROVIDER", "process", "POOL_SIZE", "0");
 
     @TempDir
@@ -52,7 +56,7 @@ class PurgeCommandTest {
             assertThat(provider.survivors()).isEmpty();
         }
         try (var server = start()) {
-            assertThat(server.sandboxes().find(THREAD)).isEmpty();
+            assertThat(server.sandboxes().find(OWNED)).isEmpty();
         }
     }
 
@@ -70,7 +74,7 @@ class PurgeCommandTest {
             assertThat(provider.snapshots()).isEmpty();
         }
         try (var server = start()) {
-            assertThat(server.sandboxes().snapshots().list(THREAD)).isEmpty();
+            assertThat(server.sandboxes().snapshots().list(OWNED)).isEmpty();
         }
     }
 
@@ -140,17 +144,50 @@ class PurgeCommandTest {
     }
 
     @Test
+    void purgeWithoutATerminalNeedsYes() {
+        SandboxId id = leaveSandbox();
+        assertThatThrownBy(() -> command(Optional.empty()).run(arguments(), ENVIRONMENT))
+                .hasMessageContaining("confirm it with --yes");
+        try (var server = start()) {
+            assertThat(server.sandboxes().find(id)).isPresent();
+        }
+        purge();
+    }
+
+    @Test
+    void purgeDeletesOnlyAfterTheUserConfirms() {
+        SandboxId id = leaveSandbox();
+        var questions = new ArrayList<String>();
+        command(Optional.of(question -> !questions.add(question))).run(arguments(), ENVIRONMENT);
+        assertThat(questions).singleElement().asString().contains("Delete the sandboxes (1)", home.toString());
+        assertThat(removed).containsExactly("nothing was deleted");
+        try (var server = start()) {
+            assertThat(server.sandboxes().find(id)).isPresent();
+        }
+
+        removed.clear();
+        command(Optional.of(question -> true)).run(arguments(), ENVIRONMENT);
+        assertThat(removed).containsExactly(id.value());
+    }
+
+    @Test
     void purgeOfAnEmptyOrMissingHomeSucceeds() {
         purge();
         purge();
-        new PurgeCommand(InstantSource.system(), removed::add)
+        command(Optional.of(question -> true))
                 .run(List.of("--home", home.resolve("absent").toString()), ENVIRONMENT);
         assertThat(removed).isEmpty();
         assertThat(Files.exists(home.resolve("absent"))).isFalse();
     }
 
     private void purge() {
-        new PurgeCommand(InstantSource.system(), removed::add).run(arguments(), ENVIRONMENT);
+        var confirmed = new ArrayList<>(arguments());
+        confirmed.add("--yes");
+        command(Optional.empty()).run(confirmed, ENVIRONMENT);
+    }
+
+    private PurgeCommand command(Optional<Predicate<String>> terminal) {
+        return new PurgeCommand(InstantSource.system(), removed::add, terminal);
     }
 
     private Vivarium start() {

@@ -9,6 +9,8 @@ import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxFailure;
+import dev.vivarium.model.UserId;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.sdk.ExecOptions;
 import dev.vivarium.sdk.ExecOptions.OnExpiry;
@@ -98,11 +100,18 @@ public abstract class SandboxClientContract extends ClientFilesContract {
     }
 
     @Test
-    void anotherUsersThreadIsRefused() {
+    void anotherUserHasAThreadOfTheSameName() {
         var box = sandbox();
+        String thread = box.thread().value();
 
-        assertThat(failureOf(() -> client().sandbox("mallory", box.thread().value())))
-                .isEqualTo(new Failure.NoSandboxForThread(box.thread()));
+        var other = client().sandbox("mallory", thread);
+
+        assertThat(other.id()).isNotEqualTo(box.id());
+        assertThat(client().find("mallory", thread).orElseThrow().id()).isEqualTo(other.id());
+        assertThat(client().find("alice", thread).orElseThrow().id()).isEqualTo(box.id());
+        assertThat(failureOf(() -> client().find(thread)))
+                .isEqualTo(new SandboxFailure.AmbiguousThread(
+                        box.thread(), List.of(new UserId("alice"), new UserId("mallory"))));
     }
 
     @Test

@@ -140,6 +140,9 @@ public final class TestServer implements AutoCloseable {
             if (!all.contains("--pool-size")) {
                 all.addAll(List.of("--pool-size", "0"));
             }
+            if (!all.contains("--auth-failure-delay-seconds")) {
+                all.addAll(List.of("--auth-failure-delay-seconds", "0"));
+            }
             var config = withLongIntroduction(Config.of(Settings.read(all, Map.of(), home)));
             return new TestServer(home, opener, change.apply(config), pages);
         } catch (IOException e) {
@@ -187,7 +190,7 @@ public final class TestServer implements AutoCloseable {
                 info.user(),
                 Grant.Standing.OWNER,
                 info.id(),
-                info.thread(),
+                info.key(),
                 Scopes.of(scopes),
                 TokenRequest.MAX_TTL,
                 List.of());
@@ -224,7 +227,9 @@ public final class TestServer implements AutoCloseable {
     /// Restarts the server and changes the store while no server runs.
     public void restart(Consumer<Db> meanwhile) {
         server.close();
-        try (var store = config.store().map(Db::postgres).orElseGet(() -> Db.sqlite(home.resolve("vivarium.db")))) {
+        try (var store = config.store()
+                .map(address -> Db.postgres(address, home))
+                .orElseGet(() -> Db.sqlite(home.resolve("vivarium.db")))) {
             meanwhile.accept(store);
         }
         server = Vivarium.start(config, open(), pages);

@@ -1,4 +1,4 @@
-/// Contract suites for every provider and client, and tools for tests.
+/// Contract of the clients, and a server for tests of other modules.
 @NullMarked
 package dev.vivarium.testing;
 

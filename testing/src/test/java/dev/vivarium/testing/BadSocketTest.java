@@ -38,8 +38,8 @@ class BadSocketTest {
 
         String own = SERVER.get().token(session, Scope.SHELL_RO);
         api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
-        assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + own)).isEqualTo(4401);
-        assertThat(closeCode(FEED + "?token=" + own)).isEqualTo(4401);
+        assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + own)).isEqualTo(4404);
+        assertThat(closeCode(FEED + "?token=" + own)).isEqualTo(4404);
     }
 
     @Test
@@ -47,6 +47,38 @@ class BadSocketTest {
         String token = SERVER.get().token(session, Scope.FS_RO);
 
         assertThat(closeCode("/ws/sandboxes/" + session + "?token=" + token)).isEqualTo(4403);
+    }
+
+    /// Logs, proxies and the history of browsers keep URLs.
+    @Test
+    void adminKeyInTheQueryIsRejected() throws IOException {
+        for (String path : List.of(FEED, "/ws/sandboxes/" + session)) {
+            assertThat(handshake(path + "?token=" + SERVER.get().adminKey()))
+                    .startsWith("HTTP/1.1 401")
+                    .contains("admin key");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "Sec-WebSocket-Key: \r\n",
+                "Sec-WebSocket-Key: c2hvcnQ=\r\n",
+                "Sec-WebSocket-Key: not base64 at all ======\r\n",
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSBhbmQgbW9yZQ==\r\n",
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            })
+    void invalidWebSocketKeyIsRejected(String keyLine) throws IOException {
+        try (var socket = new Socket("127.0.0.1", SERVER.get().uri().getPort())) {
+            socket.setSoTimeout(30_000);
+            String text =
+                    "GET " + FEED + " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                            + "Sec-WebSocket-Version: 13\r\n" + keyLine + "\r\n";
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(head(socket.getInputStream())).startsWith("HTTP/1.1 400");
+        }
     }
 
     @Test

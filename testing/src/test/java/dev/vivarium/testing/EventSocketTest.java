@@ -2,6 +2,7 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.json.JsonFields;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,9 +62,9 @@ class EventSocketTest {
     }
 
     @Test
-    void keyInTheQueryAuthenticatesTheSocket() {
+    void tokenInTheQueryAuthenticatesTheSocket() {
         append("a");
-        try (var watcher = open("?after_seq=1&token=" + SERVER.get().adminKey())) {
+        try (var watcher = open("?after_seq=1&token=" + SERVER.get().token(sandbox, Scope.SHELL_RO))) {
             watcher.await("connected");
             assertThat(watcher.await("event").string("event_type")).isEqualTo("a");
         }
@@ -73,7 +74,7 @@ class EventSocketTest {
     void sequencePastTheEndOfTheLogIsRejected() {
         append("a");
         for (String query :
-                List.of("", "?after_seq=99999999&token=" + SERVER.get().adminKey())) {
+                List.of("", "?after_seq=99999999&token=" + SERVER.get().token(sandbox, Scope.SHELL_RO))) {
             try (var watcher = open(query)) {
                 if (query.isEmpty()) {
                     watcher.auth(SERVER.get().adminKey(), "\"after_seq\":99999999");
@@ -132,8 +133,10 @@ class EventSocketTest {
         String body = "{\"event_type\":\"flood\",\"event_data\":{\"text\":\"" + "x".repeat(50_000) + "\"}}";
         try (var slow = ShellClient.open(
                         SERVER.get().uri(),
-                        "/ws/sandboxes/" + sandbox + "?token=" + api.key(),
-                        ShellClient.Reading.NEVER);
+                        "/ws/sandboxes/" + sandbox,
+                        ShellClient.Reading.NEVER,
+                        "X-API-Key",
+                        api.key());
                 var quick = watch("")) {
             for (int i = 0; i < 300; i++) {
                 api.post("/api/v1/sandboxes/" + sandbox + "/events", body);

@@ -265,8 +265,10 @@ class EventsApiTest {
                 .isEqualTo(403);
         assertThat(api.with(own).post(path(session), body).status()).isEqualTo(201);
         api.post("/cleanup", "{\"session_id\":\"" + session + "\"}");
-        assertThat(api.with(own).post(path(session), body).status()).isEqualTo(401);
-        assertThat(api.with(own).get(path(session)).status()).isEqualTo(401);
+        var late = api.with(own).post(path(session), body);
+        assertThat(late.status()).isEqualTo(404);
+        assertThat(late.json().object("end").string("cause")).isEqualTo("user");
+        assertThat(api.with(own).get(path(session)).status()).isEqualTo(404);
         assertThat(api.post("/api/v1/sandboxes/nonsense/events", body).status()).isEqualTo(404);
     }
 
@@ -309,7 +311,7 @@ class EventsApiTest {
             var rejected = Api.send(request);
             assertThat(rejected.status()).isEqualTo(400);
             assertThat(rejected.json().string("field")).isEqualTo("after_seq");
-            assertThat(rejected.json().string("detail")).contains("the last event of this sandbox is " + head);
+            assertThat(rejected.json().string("detail")).contains("the last event of this log is " + head);
             var resumed = api.request(path(session)).header("Accept", mediaType).header("Last-Event-ID", "99999999");
             assertThat(Api.send(resumed).json().string("field")).isEqualTo("Last-Event-ID");
         }

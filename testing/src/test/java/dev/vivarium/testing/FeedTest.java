@@ -35,7 +35,7 @@ class FeedTest {
         String annsSandbox = session(ann, "feed-ann");
         String other = admin.session();
         try (var all = listen(admin, "");
-                var own = listen(ann, "?event_types=feed.")) {
+                var own = listen(ann, "?event_types=feed.*")) {
             append(other, "feed.a", "{}");
             append(annsSandbox, "feed.b", "{}");
 
@@ -215,7 +215,7 @@ class FeedTest {
         String data = "{\"text\":\"" + "x".repeat(50_000) + "\"}";
         Map<String, Long> seen = new HashMap<>();
         try (var slow = ShellClient.open(
-                SERVER.get().uri(), "/api/v1/ws/events?event_types=flood&token=" + admin.key(), Reading.NEVER)) {
+                SERVER.get().uri(), "/api/v1/ws/events?event_types=flood", Reading.NEVER, "X-API-Key", admin.key())) {
             slow.read(1);
             slow.await("connected");
             try (var callers =

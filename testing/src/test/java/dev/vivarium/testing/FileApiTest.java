@@ -1,6 +1,7 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.json.JsonFields;
@@ -219,6 +220,18 @@ class FileApiTest {
         assertThat(canary).hasContent("unharmed");
         assertThat(SERVER.get().home().resolve("x")).doesNotExist();
         assertThat(names(session)).containsExactlyInAnyOrder("fifo", "link");
+    }
+
+    @Test
+    void listingShowsFifosAndSockets() {
+        api.execute(session, "mkfifo fifo; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")'");
+
+        assertThat(api.get("/list_files?session_id=" + session).json().objects("files"))
+                .extracting(
+                        entry -> entry.string("name"),
+                        entry -> entry.string("type"),
+                        entry -> entry.string("permissions").charAt(0))
+                .containsExactlyInAnyOrder(tuple("fifo", "fifo", 'p'), tuple("socket", "socket", 's'));
     }
 
     @Test

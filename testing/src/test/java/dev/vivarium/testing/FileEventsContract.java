@@ -96,7 +96,7 @@ abstract class FileEventsContract {
         awaitEvent("file.created", "after");
         awaitEvent("file.created", "pipe");
         awaitEvent("file.created", "link");
-        assertThat(event("file.created", "pipe").string("type")).isEqualTo("other");
+        assertThat(event("file.created", "pipe").string("type")).isEqualTo("fifo");
         assertThat(event("file.created", "link").text()).doesNotContain("root").contains("\"type\":\"link\"");
         run("echo more >> after");
         awaitEvent("file.modified", "after");

@@ -5,8 +5,10 @@ import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -29,7 +31,7 @@ final class ForeignStore {
         Instant now = Instant.now();
         return new SandboxRow(
                 SandboxId.random(new SecureRandom()),
-                Optional.of(new SandboxRow.Owner(new ThreadId(Api.thread()), new UserId("stranger"))),
+                Optional.of(new ThreadKey(new UserId("stranger"), new ThreadId(Api.thread()))),
                 SandboxRow.Phase.RUNNING,
                 "host",
                 "secret",
@@ -37,6 +39,7 @@ final class ForeignStore {
                 Map.of(),
                 Egress.NONE,
                 Duration.ofMinutes(30),
+                OnIdle.END,
                 now,
                 now,
                 now.plusSeconds(3600),

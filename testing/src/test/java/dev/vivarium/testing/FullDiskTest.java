@@ -48,7 +48,7 @@ class FullDiskTest {
         try (var server = start()) {
             Api api = server.api();
             String other = api.session();
-            String writer = running(api, "while head -c 2M /dev/zero >> x; do sync; sleep 0.05; done");
+            String writer = running(api, "while head -c 4M /dev/zero >> x; do sync; sleep 0.05; done");
 
             await().until(() -> state(api, writer).equals("paused"));
             assertThat(sandbox(api, writer).string("reason")).contains("disk: its disk grew by", "low-water mark");
@@ -100,7 +100,7 @@ class FullDiskTest {
     void frozenSandboxStaysFrozenAcrossARestartUntilResumed() {
         String writer;
         try (var server = start()) {
-            writer = running(server.api(), "while head -c 2M /dev/zero >> x; do sync; sleep 0.05; done");
+            writer = running(server.api(), "while head -c 4M /dev/zero >> x; do sync; sleep 0.05; done");
             await().until(() -> state(server.api(), writer).equals("paused"));
         }
         try (var server = start("--disk-low-water-mb", "1")) {

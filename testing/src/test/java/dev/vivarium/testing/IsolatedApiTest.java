@@ -61,6 +61,20 @@ class IsolatedApiTest {
         assertAlive();
     }
 
+    @Test
+    void outOfMemoryKillInASubshellOrPipeIsReported() {
+        var subshell = run("(tail /dev/zero); exit $?", 60);
+        assertThat(subshell.string("cause")).isEqualTo("oom");
+        assertThat(subshell.integer("exit_code")).isEqualTo(137);
+
+        var pipe = run("tail /dev/zero | cat", 60);
+        assertThat(pipe.string("cause")).isEqualTo("oom");
+        assertThat(pipe.integer("exit_code")).isZero();
+
+        assertThat(run("true", 60).string("cause")).isEqualTo("exited");
+        assertAlive();
+    }
+
     /// The shell keeps running, so the fork bomb belongs to the command and dies at its timeout. A background
     /// process would survive the command.
     @Test

@@ -47,6 +47,31 @@ class LogApiTest {
     }
 
     @Test
+    void filesThatAreTooLargeByTheirDeclaredLengthAreLoggedAndCounted() {
+        try (var server = TestServer.start("--max-file-size-mb", "1")) {
+            Api api = server.api();
+            String session = api.session();
+            String large = "x".repeat(1_200_000);
+            var first = api.upload(session, "new/large", large);
+            var second = api.upload(Api.form().file("new/large", large).field("session_id", session));
+            var third = api.put("/sandboxes/" + session + "/files/new/large", large);
+
+            for (var refused : List.of(first, third)) {
+                assertThat(refused.status()).isEqualTo(413);
+                assertThat(refused.json().integer("actual_bytes")).isEqualTo(1_200_000);
+            }
+            assertThat(second.status()).isEqualTo(413);
+            assertThat(lines.stream().filter(line -> line.contains("event=resource_limit_exceeded")))
+                    .hasSize(3);
+            assertThat(api.get("/metrics").text())
+                    .contains("vivarium_limits_exceeded_total{limit=\"file-too-large\"} 3.0");
+            assertThat(api.get("/list_files?recursive=false&session_id=" + session)
+                            .text())
+                    .contains("\"files\":[]");
+        }
+    }
+
+    @Test
     void everyKindOfEventIsLogged() {
         try (var server = TestServer.start("--max-file-size-mb", "1", "--denied-patterns", "forbidden")) {
             Api api = server.api();

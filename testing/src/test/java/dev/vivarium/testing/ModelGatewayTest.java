@@ -1,6 +1,7 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
@@ -114,8 +115,35 @@ class ModelGatewayTest {
         assertThat(call.number("cost_usd")).isCloseTo(0.00375, within(1e-9));
         assertThat(call.flag("estimated")).isFalse();
         assertThat(call.integer("status")).isEqualTo(200);
+        assertThat(api.get("/api/v1/sandboxes/" + sandbox + "/events?type=agent.model_call_started")
+                        .text())
+                .contains("\"model\":\"claude-sonnet-4-5\"");
         assertThat(api.get("/api/v1/sandboxes/" + sandbox).text()).contains("0.00375");
         assertThat(api.get("/metrics").text()).contains("vivarium_model_calls_seconds_count{status=\"200\"");
+    }
+
+    @Test
+    void everyCallIsRecordedInTheAuditWithoutTextOfTheCaller() {
+        play("{\"text\":\"x\",\"times\":0}");
+        ask("messages", ASK.formatted(",\"stream\":true"));
+        ask("messages", ASK.formatted(""));
+        ask("nonsense", "{}");
+        ask("messages", ASK.formatted(""), "-H 'x-api-key: wrong' ");
+
+        await().untilAsserted(() -> assertThat(api.get("/admin/audit?limit=1000&sandbox_id=" + sandbox)
+                        .json()
+                        .objects("entries"))
+                .filteredOn(entry -> entry.string("route").contains(" /model/"))
+                .extracting(
+                        entry -> entry.string("kind"),
+                        entry -> entry.string("sub"),
+                        entry -> entry.integer("outcome"),
+                        entry -> entry.string("route"),
+                        entry -> entry.integer("count"))
+                .containsExactlyInAnyOrder(
+                        tuple("used", "worker:" + sandbox, 200L, "POST /model/v1/messages", 2L),
+                        tuple("used", "worker:" + sandbox, 404L, "* /model/{rest…}", 1L),
+                        tuple("refused", "sandbox:" + sandbox, 401L, "POST /model/v1/messages", 1L)));
     }
 
     @Test
@@ -167,6 +195,34 @@ class ModelGatewayTest {
         assertThat(call.integer("input_tokens")).isGreaterThan(10);
         assertThat(call.integer("output_tokens")).isEqualTo(2);
         assertThat(call.number("cost_usd")).isPositive();
+    }
+
+    @Test
+    void parallelCallsExceedTheBudgetByAtMostOneCall() {
+        spawn("3");
+        // Each call costs $2: 133,334 tokens at $15 for a million.
+        play("{\"text\":\"x\",\"times\":0,\"usage\":{\"input_tokens\":0,\"output_tokens\":133334}}");
+        String call =
+                curl("messages", ASK.formatted("").replace("\"max_tokens\":10", "\"max_tokens\":133334"), xApiKey());
+        api.execute(sandbox, "for i in $(seq 40); do " + call + " & done; wait");
+
+        var run =
+                api.get("/api/v1/sandboxes/" + sandbox).json().object("sandbox").object("run");
+        assertThat(run.number("cost_usd")).isBetween(3.0, 4.1);
+    }
+
+    @Test
+    void parallelCallsWithinTheBudgetAllSucceed() {
+        spawn("1");
+        play("{\"text\":\"x\",\"times\":0,\"usage\":{\"input_tokens\":0,\"output_tokens\":1000}}");
+        // The worst case of two calls exceeds the budget, so the calls run one after another.
+        String call =
+                curl("messages", ASK.formatted("").replace("\"max_tokens\":10", "\"max_tokens\":60000"), xApiKey());
+
+        assertThat(api.execute(sandbox, "for i in $(seq 5); do " + call + " & done; wait")
+                        .string("stdout")
+                        .split(" 200", -1))
+                .hasSize(6);
     }
 
     @Test

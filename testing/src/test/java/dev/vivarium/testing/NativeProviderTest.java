@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.core.provider.GuestPrograms;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -23,6 +24,14 @@ class NativeProviderTest extends OciContract {
     @Override
     OciRuntime runtime() {
         return OciRuntime.NATIVE;
+    }
+
+    @Test
+    void guestHasPriorityOverCommands() {
+        try (var box = start()) {
+            assertThat(box.output("cut -d ' ' -f 19 /proc/1/stat")).isEqualTo("-10");
+            assertThat(box.output("nice")).isEqualTo("0");
+        }
     }
 
     @ParameterizedTest
@@ -43,6 +52,35 @@ class NativeProviderTest extends OciContract {
         }
         assertThat(residents(copy.launcher(), mode)).isEmpty();
         assertThat(HostTraces.of(home.resolve("other"))).isEmpty();
+    }
+
+    @Test
+    void stalledLauncherFailsStartsInTimeAndIsReplaced() throws Exception {
+        var copy =
+                new GuestPrograms(programs.guest(), Files.copy(programs.launcher(), home.resolve("copied-launcher")));
+        try (var other = open(home.resolve("other"), copy)) {
+            var first = other.start(spec(newId()));
+            var launcher = residents(copy.launcher(), LAUNCHER).getFirst();
+            new ProcessBuilder("kill", "-STOP", Long.toString(launcher.pid()))
+                    .start()
+                    .waitFor();
+            var ids = List.of(newId(), newId());
+            var starts = ids.stream()
+                    .map(id -> CompletableFuture.supplyAsync(() -> other.start(spec(id)), Thread::startVirtualThread))
+                    .toList();
+            for (var start : starts) {
+                assertThatThrownBy(start::join)
+                        .hasRootCauseInstanceOf(SandboxException.class)
+                        .hasMessageContaining("did not start within 20 s");
+            }
+            for (var id : ids) {
+                assertThat(HostTraces.of(id, home.resolve("other"))).isEmpty();
+            }
+            var next = other.start(spec(newId()));
+            assertThat(next.isAlive()).isTrue();
+            other.remove(next.id(), Disk.ERASE);
+            other.remove(first.id(), Disk.ERASE);
+        }
     }
 
     /// An open disk file makes the launch wait, so that the test can kill it.

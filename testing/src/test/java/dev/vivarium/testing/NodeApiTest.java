@@ -9,7 +9,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /// State and capacity of the server and its host.
 class NodeApiTest {
     @RegisterExtension
-    static final SharedServer SERVER = SharedServer.with("--pool-size", "1", "--max-sandboxes", "7");
+    static final SharedServer SERVER = SharedServer.with(
+            "--pool-size", "1", "--max-sandboxes", "7", "--worker-image", "no-such-image", "--openai-key", "k");
 
     private final Api api = SERVER.api();
 
@@ -42,6 +43,15 @@ class NodeApiTest {
                 .json();
 
         assertThat(session.object("limits").text()).isEqualTo(limits.text());
+    }
+
+    @Test
+    void nodeReportsWhatAgentsNeed() {
+        JsonFields agents = node(api).object("agents");
+
+        assertThat(agents.string("worker_image")).isEqualTo("no-such-image");
+        assertThat(agents.flag("has_worker_image")).isFalse();
+        assertThat(agents.findStrings("models").orElseThrow()).containsExactly("openai");
     }
 
     @Test

@@ -2,6 +2,7 @@ package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.image.Images;
 import dev.vivarium.core.provider.GuestPrograms;
@@ -11,13 +12,16 @@ import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.provider.oci.OciConfig;
 import dev.vivarium.core.provider.oci.OciProvider;
 import dev.vivarium.core.provider.oci.OciRuntime;
+import dev.vivarium.model.Limits;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /// Contract of the oci provider beyond the common contract, under a runtime that shares the kernel of the host.
@@ -42,6 +46,70 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
                 .hasMessageContaining("proc");
         assertThat(provider().survivors()).isEmpty();
         assertThat(HostTraces.of(id, home)).isEmpty();
+    }
+
+    @Test
+    void machineOnADeletedDiskIsNotAdopted() throws IOException {
+        try (var box = start()) {
+            restart();
+            assertThat(provider().adopt(box.id(), TIMEOUT)).isPresent();
+            try (var files = Files.walk(home.resolve("disks"))) {
+                for (Path disk : files.filter(
+                                file -> file.getFileName().toString().startsWith(box.id() + "."))
+                        .toList()) {
+                    Files.delete(disk);
+                }
+            }
+            restart();
+            assertThat(provider().adopt(box.id(), TIMEOUT)).isEmpty();
+            provider().remove(box.id(), Disk.ERASE);
+        }
+    }
+
+    @Test
+    void busyMachineYieldsToOthers() throws IOException {
+        try (var box = start()) {
+            box.machine().limit(new Limits(SMALL.memoryBytes(), 1, SMALL.processes(), SMALL.diskBytes()));
+            long usual = weight(box.id());
+            box.leave("while [ ! -e stop ]; do :; done");
+            await().until(() -> weight(box.id()) < usual);
+            box.run("touch stop");
+            await().until(() -> weight(box.id()) == usual);
+        }
+    }
+
+    @Test
+    void machineAtItsProcessLimitHasASmallQuota() throws IOException {
+        try (var box = start()) {
+            long usual = quotaMicros(box.id());
+            box.leave("perl -e 'fork while time < $^T + 6'");
+            await().until(() -> quotaMicros(box.id()) < usual);
+            box.machine().limit(SMALL);
+            assertThat(quotaMicros(box.id())).as("new limits keep the quota").isLessThan(usual);
+            await().until(() -> quotaMicros(box.id()) == usual);
+        }
+    }
+
+    private static long weight(SandboxId id) throws IOException {
+        return Long.parseLong(control(id, "cpu.shares", "cpu.weight"));
+    }
+
+    private static long quotaMicros(SandboxId id) throws IOException {
+        return Long.parseLong(control(id, "cpu.cfs_quota_us", "cpu.max").split(" ", 2)[0]);
+    }
+
+    /// Reads a control file of the machine's cgroup, which has another name in version 2.
+    private static String control(SandboxId id, String first, String second) throws IOException {
+        var trace = "file /sys/fs/cgroup/";
+        for (var found : HostTraces.of(id, Path.of("/nonexistent"))) {
+            for (var name : List.of(first, second)) {
+                var file = Path.of(found.replaceFirst("^file ", ""), name);
+                if (found.startsWith(trace) && Files.exists(file)) {
+                    return Files.readString(file).strip();
+                }
+            }
+        }
+        throw new IOException("no cgroup of " + id + " has " + first + " or " + second);
     }
 
     /// A runtime changes the owner of its standard streams to the machine's user, even if they are devices of the

@@ -85,6 +85,39 @@ class OrphanTest {
     }
 
     @Test
+    void orphanedSandboxWithThePolicyHibernateIsHibernated() {
+        String thread = Api.thread();
+        String other = Api.thread();
+        Set<SandboxId> all;
+        try (var server = start("--orphan-grace", "3", "--pool-size", "0", "--on-idle", "hibernate")) {
+            all = Set.of(kept(server.api(), thread), kept(server.api(), other));
+        }
+        await().atMost(TIMEOUT).untilAsserted(() -> {
+            for (SandboxId id : all) {
+                assertThat(tracesExceptDisk(id)).isEmpty();
+            }
+            assertThat(HostTraces.of(home)).isEmpty();
+        });
+
+        try (var server = start("--orphan-grace", "3", "--pool-size", "0")) {
+            var found = server.api().get("/get_session?thread_id=" + thread).json();
+            assertThat(all).contains(new SandboxId(found.string("session_id")));
+            assertThat(found.string("status")).isEqualTo("hibernated");
+            assertThat(found.string("state_reason")).startsWith("no_server: ");
+            assertThat(machines()).isEmpty();
+            assertThat(read(server.api(), thread)).isEqualTo("kept\n");
+        }
+        ServerProcess.purge(home);
+        assertThat(disks()).as("also the disk of a hibernated sandbox").isEmpty();
+    }
+
+    private static SandboxId kept(Api api, String thread) {
+        String session = create(api, thread);
+        api.execute(session, "echo kept > file; sync; sleep 1000 > /dev/null 2>&1 &");
+        return new SandboxId(session);
+    }
+
+    @Test
     void restartWithinTheGracePeriodKeepsProcessesRunning() {
         var grace = Duration.ofSeconds(15);
         String thread = Api.thread();
@@ -141,6 +174,27 @@ class OrphanTest {
                 .isPositive();
         assertThat(HostTraces.of(fresh)).isEmpty();
         assertThat(fresh).doesNotExist();
+
+        assertThat(ServerProcess.fail(fresh, "--pool-size", "many")).isEqualTo(2);
+        assertThat(HostTraces.of(fresh)).isEmpty();
+        assertThat(fresh).doesNotExist();
+    }
+
+    @Test
+    void purgeFindsTheSandboxesOfADeletedHome() throws IOException {
+        String session;
+        try (var server = start("--pool-size", "1")) {
+            session = create(server.api(), Api.thread());
+            server.api().execute(session, BEAT);
+            await().until(() -> machines().size() == 2);
+        }
+        FileTrees.delete(home);
+        assertThat(HostTraces.of(new SandboxId(session), home)).anyMatch(trace -> trace.startsWith("process"));
+
+        ServerProcess.purge(home);
+        assertThat(HostTraces.of(new SandboxId(session), home)).isEmpty();
+        await().untilAsserted(() -> assertThat(HostTraces.of(home)).isEmpty());
+        assertThat(home).doesNotExist();
     }
 
     /// The watcher must neither hold the server's streams open nor die with its process group.

@@ -51,7 +51,7 @@ class PagesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/", "/console", "/console/fleet", "/console/sandboxes/sbx1?tab=timeline&at=3"})
+    @ValueSource(strings = {"/", "/console", "/console/fleet", "/console/sandboxes/sbx1?tab=timeline&at=3", "/docs"})
     void browsersGetThePageWithAStrictPolicy(String path) {
         var answer = get(path, "Accept", HTML);
 

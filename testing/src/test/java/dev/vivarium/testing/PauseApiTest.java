@@ -46,6 +46,20 @@ class PauseApiTest {
     }
 
     @Test
+    void sessionOfAPausedSandboxIsPausedAndKeepsItsNumberOfFiles() {
+        open("on");
+        api.execute(session, "touch a b; mkdir d; touch d/c");
+        assertThat(api.post(path("pause"), "{}").json().string("status")).isEqualTo("paused");
+
+        var found = api.get("/get_session?thread_id=" + thread()).json();
+
+        assertThat(found.string("status")).isEqualTo("paused");
+        assertThat(found.string("state")).isEqualTo("paused");
+        assertThat(found.integer("files_count")).isEqualTo(3);
+        assertThat(state()).isEqualTo("paused");
+    }
+
+    @Test
     void trafficWakesAPausedSandbox() {
         open("on");
         for (Runnable call : new Runnable[] {
@@ -74,12 +88,12 @@ class PauseApiTest {
         open("on");
         try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
             api.post(path("pause"), "{}");
-            shell.type("echo $((6 * 7))\n").awaitScreen("42");
+            shell.type("echo =$((6 * 7))\n").awaitScreen("=42");
             assertThat(state()).isEqualTo("running");
         }
         api.post(path("pause"), "{}");
         try (var shell = ShellClient.enter(server.uri(), session, server.adminKey(), "")) {
-            shell.type("echo $((6 * 7))\n").awaitScreen("42");
+            shell.type("echo =$((6 * 7))\n").awaitScreen("=42");
         }
         api.post(path("pause"), "{}");
         assertThat(api.post(path("shells"), "{}").status()).isEqualTo(201);
@@ -128,6 +142,14 @@ class PauseApiTest {
         return "/sandboxes/" + session + "/" + rest;
     }
 
+    private String thread() {
+        return server.sandboxes()
+                .require(new dev.vivarium.model.SandboxId(session))
+                .info()
+                .thread()
+                .value();
+    }
+
     private Api.Answer read() {
         return api.get(path("files/now"));
     }
@@ -137,6 +159,6 @@ class PauseApiTest {
                 .require(new dev.vivarium.model.SandboxId(session))
                 .info()
                 .status()
-                .label();
+                .text();
     }
 }

@@ -1,6 +1,7 @@
 package dev.vivarium.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.provider.Capabilities;
 import dev.vivarium.core.provider.GuestPrograms;
@@ -42,6 +43,7 @@ class PausedRunTest {
                                 supported.diskLimit(),
                                 supported.snapshots(),
                                 supported.cgroups(),
+                                supported.processes(),
                                 supported.isolates(),
                                 false,
                                 supported.limits());
@@ -63,13 +65,7 @@ class PausedRunTest {
         var paused = server.api().method("POST", run.path() + "/pause");
         assertThat(paused.status()).isEqualTo(200);
         run.awaitEvent("agent.paused");
-        String id = server.api()
-                .get(run.path() + "/reviews")
-                .json()
-                .objects("reviews")
-                .getFirst()
-                .string("review_id");
-        server.api().post(run.path() + "/reviews/" + id, "{\"decision\":\"approve\"}");
+        approveReview(run);
 
         assertThat(run.sandbox().string("status")).isEqualTo("paused");
         assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");
@@ -79,12 +75,48 @@ class PausedRunTest {
         run.awaitStatus("completed");
     }
 
+    private static void approveReview(AgentRun run) {
+        String id = server.api()
+                .get(run.path() + "/reviews")
+                .json()
+                .objects("reviews")
+                .getFirst()
+                .string("review_id");
+        server.api().post(run.path() + "/reviews/" + id, "{\"decision\":\"approve\"}");
+    }
+
+    /// The worker does not see this request, so the server tells it, without waiting for the next heartbeat.
+    @Test
+    void reviewThatTheProgramRequestsByHttpStopsTheProgramAtOnce() {
+        var program = """
+                python3 - <<'END'
+                import json, os, time, urllib.request
+                open('pid', 'w').write(str(os.getpid()))
+                url = f"{os.environ['BACKEND_URL']}/api/v1/sandbox/task/{os.environ['TASK_ID']}/review"
+                headers = {'Authorization': 'Bearer ' + os.environ['SANDBOX_TOKEN'], 'Content-Type': 'application/json'}
+                body = json.dumps({'reason': 'r', 'description': 'd'}).encode()
+                urllib.request.urlopen(urllib.request.Request(url, body, headers)).read()
+                while not os.path.exists('enough'):
+                    time.sleep(0.05)
+                END""";
+        var run = AgentRun.of(server, program, "\"env\":{\"HEARTBEAT_SECONDS\":\"1000\"}");
+        run.awaitEvent("agent.paused");
+        await().untilAsserted(() -> assertThat(server.api()
+                        .execute(run.id(), "grep State /proc/$(cat pid)/status")
+                        .string("stdout"))
+                .contains("T (stopped)"));
+        endSteps(run);
+        approveReview(run);
+        run.awaitStatus("completed");
+    }
+
     @Test
     void watcherPausesAndResumesARun() {
         var run = AgentRun.of(server, STEPS, FREQUENT_HEARTBEATS);
         run.awaitEvent("agent.output");
-        String socket = "/ws/sandboxes/" + run.id() + "?token=" + server.adminKey() + "&event_types=agent.paused";
-        try (var watcher = ShellClient.open(server.uri(), socket, ShellClient.Reading.ALWAYS)) {
+        String socket = "/ws/sandboxes/" + run.id() + "?event_types=agent.paused";
+        try (var watcher =
+                ShellClient.open(server.uri(), socket, ShellClient.Reading.ALWAYS, "X-API-Key", server.adminKey())) {
             watcher.send("{\"type\":\"command\",\"command\":\"pause\"}");
             assertThat(watcher.await("event").string("event_type")).isEqualTo("agent.paused");
             assertThat(run.sandbox().string("reason")).isEqualTo("paused by request");

@@ -319,7 +319,7 @@ class PreviewAccessTest {
                         info.user(),
                         Grant.Standing.OWNER,
                         info.id(),
-                        info.thread(),
+                        info.key(),
                         Scopes.of(scope),
                         Duration.ofMinutes(5),
                         List.of()))

@@ -342,8 +342,9 @@ class PreviewTest {
         assertThat(answer.headers("X-Own")).containsExactly("kept");
         assertThat(answer.headers("Cache-Control")).containsExactly("no-store");
         assertThat(answer.headers("X-Request-Id")).hasSize(1).doesNotContain("mine");
-        for (String name :
-                new String[] {"X-Private", "Keep-Alive", "Expires", "Strict-Transport-Security", "Alt-Svc"}) {
+        for (String name : new String[] {
+            "X-Private", "Keep-Alive", "Expires", "Strict-Transport-Security", "Alt-Svc", "WWW-Authenticate"
+        }) {
             assertThat(answer.headers(name)).as(name).isEmpty();
         }
     }

@@ -84,12 +84,12 @@ class ReplayTest {
         return seen;
     }
 
-    /// Authenticates in the query or in the first message, at random.
+    /// Authenticates in a header or in the first message, at random.
     private ShellClient connect(long after, Random random) {
         String path = "/ws/sandboxes/" + session;
         if (random.nextBoolean()) {
             return ShellClient.open(
-                    SERVER.get().uri(), path + "?after_seq=" + after + "&token=" + api.key(), Reading.ALWAYS);
+                    SERVER.get().uri(), path + "?after_seq=" + after, Reading.ALWAYS, "X-API-Key", api.key());
         }
         return ShellClient.open(SERVER.get().uri(), path, Reading.ALWAYS).auth(api.key(), "\"after_seq\":" + after);
     }

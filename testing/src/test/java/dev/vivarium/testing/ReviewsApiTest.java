@@ -32,9 +32,13 @@ class ReviewsApiTest {
         assertThat(run.sandbox().string("reason")).contains(id);
         assertThat(review.string("status")).isEqualTo("pending");
         assertThat(review.optionalStrings("options").orElseThrow()).containsExactly("ours", "theirs");
+        assertThat(review.objects("choices"))
+                .extracting(choice -> choice.string("label"))
+                .containsExactly("a", "theirs");
         var answer = api.post(run.path() + "/reviews/" + id, "{\"decision\":\"ours\",\"comment\":\"it is newer\"}");
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.json().string("status")).isEqualTo("answered");
+        assertThat(answer.json().string("decision_label")).isEqualTo("a");
         run.awaitStatus("completed");
         assertThat(run.events("agent.output")).contains("got ", "ours", "it is newer");
         assertThat(run.events("user.approve")).contains(id, "\"user_id\":\"admin\"");
@@ -55,10 +59,11 @@ class ReviewsApiTest {
 
         var unknown = api.post(path, "{\"decision\":\"perhaps\"}");
         assertThat(unknown.status()).isEqualTo(422);
-        assertThat(unknown.json().string("rule")).contains("approve", "reject", "ours", "theirs");
+        assertThat(unknown.json().string("rule")).contains("reject", "ours", "theirs");
+        assertThat(api.post(path, "{\"decision\":\"approve\"}").status()).isEqualTo(422);
         assertThat(api.post(path, "{\"decision\":\"reject\"}").json().string("status"))
                 .isEqualTo("rejected");
-        var second = api.post(path, "{\"decision\":\"approve\"}");
+        var second = api.post(path, "{\"decision\":\"ours\"}");
         assertThat(second.status()).isEqualTo(409);
         assertThat(second.json().string("detail")).contains("rejected");
         run.awaitEvent("user.reject");
@@ -156,11 +161,11 @@ class ReviewsApiTest {
                     .getFirst()
                     .string("review_id");
             await().until(() -> server.api()
-                            .post(run.path() + "/reviews/" + id, "{\"decision\":\"approve\"}")
+                            .post(run.path() + "/reviews/" + id, "{\"decision\":\"ours\"}")
                             .status()
                     == 200);
             run.awaitStatus("completed");
-            assertThat(run.events("agent.output")).contains("approved");
+            assertThat(run.events("agent.output")).contains("answered");
         }
     }
 

@@ -10,11 +10,13 @@ import java.net.SocketException;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -111,6 +113,24 @@ class RevokedAccessTest {
 
             assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(MAX_DELAY);
         }
+    }
+
+    @Test
+    void openStreamEndsWhenItsKeyExpires() throws Exception {
+        // Long enough for a busy host to open the stream.
+        Instant expiry = Instant.now().plusSeconds(15);
+        String body = "{\"user_id\":\"owner\",\"expires_at\":\"" + expiry + "\"}";
+        String key = admin.post("/admin/keys", body).json().string("key");
+        var access = new Access(List.of("Authorization: Bearer " + key), () -> {});
+
+        try (var stream = stream(Kind.EVENT_STREAM, access)) {
+            stream.awaitEnd();
+        }
+
+        assertThat(Instant.now()).isAfterOrEqualTo(expiry);
+        var refused = admin.with(key).get("/threads");
+        assertThat(refused.status()).isEqualTo(401);
+        assertThat(refused.text()).contains("the API key expired at ");
     }
 
     /// Headers that authenticate, and the action that revokes the access.

@@ -108,11 +108,11 @@ final class ServerProcess implements AutoCloseable {
     /// Kills and removes everything that servers on `home` left. The arguments must select the same provider as
     /// those of the servers.
     static void purge(Path home, String... arguments) {
+        // The home may be gone, so it must not contain the temporary files.
+        var builder = java(home.getParent(), home, "purge", arguments);
+        builder.command().add("--yes");
         try {
-            int status = java(home, "purge", arguments)
-                    .redirectOutput(Redirect.DISCARD)
-                    .start()
-                    .waitFor();
+            int status = builder.redirectOutput(Redirect.DISCARD).start().waitFor();
             if (status != 0) {
                 throw new IllegalStateException("purge ended with " + status);
             }

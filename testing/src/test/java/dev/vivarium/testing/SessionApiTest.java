@@ -3,6 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.json.JsonFields;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
@@ -43,6 +44,7 @@ class SessionApiTest {
         assertThat(session.string("workspace_dir")).isEqualTo("/workspace");
         assertThat(session.string("user")).isEqualTo("sandboxuser");
         assertThat(session.time("expires_at")).isBefore(session.time("ends_at"));
+        assertThat(session.string("expires_by")).isEqualTo("idle");
     }
 
     @Test
@@ -238,7 +240,7 @@ class SessionApiTest {
                 .isEqualTo(bert.get("/get_session?thread_id=nobody").text().replace("nobody", thread));
         assertThat(bert.post("/create_session", "{\"thread_id\":\"" + thread + "\"}")
                         .status())
-                .isEqualTo(404);
+                .isEqualTo(201);
         assertThat(bert.post("/execute", Api.command(id, "id")).text())
                 .isEqualTo(
                         bert.post("/execute", Api.command(unknown, "id")).text().replace(unknown, id));
@@ -265,7 +267,7 @@ class SessionApiTest {
     }
 
     @Test
-    void adminActsForAnyUserButAThreadKeepsItsOwner() {
+    void adminActsForAnyUser() {
         String thread = Api.thread();
         api.as("anna").post("/create_session", "{\"thread_id\":\"" + thread + "\"}");
 
@@ -275,7 +277,7 @@ class SessionApiTest {
                 .isEqualTo(409);
         assertThat(api.post("/create_session", "{\"user_id\":\"bert\",\"thread_id\":\"" + thread + "\"}")
                         .status())
-                .isEqualTo(404);
+                .isEqualTo(201);
     }
 
     @Test
@@ -296,10 +298,47 @@ class SessionApiTest {
     }
 
     @Test
+    void keyIsListedWithItsLabelItsExpiryAndItsLastUse() {
+        String body = "{\"user_id\":\"dora\",\"label\":\"laptop\",\"expires_at\":\"2999-01-01T00:00:00Z\"}";
+        var issued = api.post("/admin/keys", body).json();
+        var unused = listedKey(issued.string("key_id"));
+        assertThat(unused.string("label")).isEqualTo("laptop");
+        assertThat(unused.string("expires_at")).isEqualTo("2999-01-01T00:00:00Z");
+        assertThat(unused.optionalTime("last_used_at")).isEmpty();
+
+        api.with(issued.string("key")).get("/threads");
+
+        assertThat(listedKey(issued.string("key_id")).optionalTime("last_used_at"))
+                .isPresent();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"expires_at\":\"2001-01-01T00:00:00Z\"",
+                "\"expires_at\":\"+1000000000-12-31T23:59:59Z\"",
+                "\"label\":\"\"",
+                "\"label\":\"two\\nlines\""
+            })
+    void invalidKeyDetailsAreUnprocessable(String detail) {
+        var answer = api.post("/admin/keys", "{\"user_id\":\"erik\"," + detail + "}");
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.json().string("field")).isIn("label", "expires_at");
+        assertThat(api.get("/admin/keys").text()).doesNotContain("erik");
+    }
+
+    private static JsonFields listedKey(String keyId) {
+        return api.get("/admin/keys").json().objects("keys").stream()
+                .filter(key -> key.string("key_id").equals(keyId))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
     void fullServerReturnsRetryAfter() {
-        try (var small = TestServer.start("--max-sandboxes", "2")) {
+        try (var small = TestServer.start("--max-sandboxes", "1")) {
             Api full = small.api();
-            full.session();
             full.session();
 
             var answer = create(full, Api.thread());

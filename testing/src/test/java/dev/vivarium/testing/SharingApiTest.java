@@ -92,19 +92,47 @@ class SharingApiTest {
         ok(anna.post(path, "{}"));
 
         var found = ok(anna.get(path));
-        assertThat(Duration.between(found.time("last_activity"), found.time("lease_expires_at")))
+        assertThat(Duration.between(found.time("last_activity"), found.time("expires_at")))
                 .isEqualTo(Duration.ofHours(1));
+    }
+
+    @Test
+    void negotiationTakesTheOptionsOfASandbox() {
+        String options = """
+                {"timeout_minutes":7,"env":{"COLOUR":"blue"},"limits":{"processes":40},"scopes":["process"]}""";
+        var issued = ok(anna.post(path, options));
+        String id = issued.string("sandbox_id");
+        assertThat(ok(anna.post("/execute", Api.command(id, "echo $COLOUR"))).string("stdout"))
+                .isEqualTo("blue\n");
+        var found = ok(anna.get(path));
+        assertThat(Duration.between(found.time("last_activity"), found.time("expires_at")))
+                .isEqualTo(Duration.ofMinutes(7));
+        assertThat(found.string("expires_by")).isEqualTo("idle");
+        assertThat(ok(anna.get("/get_session?thread_id=" + thread))
+                        .object("limits")
+                        .integer("processes"))
+                .isEqualTo(40);
+
+        assertThat(ok(anna.post(path, options)).string("sandbox_id")).isEqualTo(id);
+        var other = anna.post(path, options.replace("blue", "red"));
+        assertThat(other.status()).isEqualTo(400);
+        assertThat(other.json().string("field")).isEqualTo("env");
+        assertThat(anna.post(path, "{\"image\":\"no-such-image\"}").status()).isEqualTo(400);
+        assertThat(anna.post(path, "{\"limits\":{\"processes\":1000000}}").status())
+                .isEqualTo(400);
+        assertThat(anna.post(path, "{\"owner\":\"x\"}").status()).isEqualTo(400);
+        ok(anna.post("/threads/" + thread + "/members", "{\"user_id\":\"bob\",\"scopes\":[\"fs:ro\"]}"));
+        assertThat(bob.post(path, options).status()).isEqualTo(403);
     }
 
     @Test
     void heartbeatOfAUserOrAgentExtendsTheLease() {
         String token = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}")).string("token");
-        Instant before = ok(anna.get(path)).time("lease_expires_at");
+        Instant before = ok(anna.get(path)).time("expires_at");
 
         Instant byAgent = ok(anna.with(token).post("/threads/" + thread + "/heartbeat", "{}"))
-                .time("lease_expires_at");
-        Instant byUser =
-                ok(anna.method("POST", "/threads/" + thread + "/heartbeat")).time("lease_expires_at");
+                .time("expires_at");
+        Instant byUser = ok(anna.method("POST", path + "/heartbeat")).time("expires_at");
 
         assertThat(byAgent).isAfterOrEqualTo(before);
         assertThat(byUser).isAfterOrEqualTo(byAgent);
@@ -124,7 +152,7 @@ class SharingApiTest {
                 .isEqualTo(401);
         assertThat(anna.post(path + "/refresh", "{}").status()).isEqualTo(400);
         assertThat(anna.with(old.string("token")).post(path + "/refresh", body).status())
-                .isEqualTo(401);
+                .isEqualTo(403);
         assertThat(bob.post(path + "/refresh", body).status()).isEqualTo(404);
     }
 
@@ -211,9 +239,9 @@ class SharingApiTest {
         assertThat(anna.with(token).get("/threads/" + other + "/sandbox").status())
                 .isEqualTo(404);
         for (String route : List.of("/threads", "/get_session?thread_id=" + thread, "/admin/keys", "/metrics")) {
-            assertThat(anna.with(token).get(route).status()).as(route).isEqualTo(401);
+            assertThat(anna.with(token).get(route).status()).as(route).isEqualTo(403);
         }
-        assertThat(anna.with(token).method("DELETE", path).status()).isEqualTo(401);
+        assertThat(anna.with(token).method("DELETE", path).status()).isEqualTo(403);
         assertThat(anna.with(token).get("/no/such/path").status()).isEqualTo(404);
     }
 
@@ -248,21 +276,26 @@ class SharingApiTest {
     void threadOfAnotherUserIsNotFound() {
         ok(anna.post(path, "{}"));
         String none = Api.thread();
-        for (String rest : List.of("/sandbox", "/audit", "/members", "/egress")) {
-            var foreign = bob.get("/threads/" + thread + rest);
-            var absent = bob.get("/threads/" + none + rest);
-            assertThat(foreign.status()).isEqualTo(404);
-            assertThat(foreign.text().replace(thread, none)).isEqualTo(absent.text());
-        }
-        for (String route :
-                List.of("/sandbox/refresh", "/sandbox/token", "/sandbox/revoke", "/heartbeat", "/members")) {
-            assertThat(bob.post("/threads/" + thread + route, "{}").status())
-                    .as(route)
+        for (String owner : List.of("", "?owner=anna")) {
+            for (String rest : List.of("/sandbox", "/audit", "/members", "/egress")) {
+                var foreign = bob.get("/threads/" + thread + rest + owner);
+                var absent = bob.get("/threads/" + none + rest + owner);
+                assertThat(foreign.status()).isEqualTo(404);
+                assertThat(foreign.text().replace(thread, none)).isEqualTo(absent.text());
+            }
+            for (String route :
+                    List.of("/sandbox/refresh", "/sandbox/token", "/sandbox/revoke", "/heartbeat", "/members")) {
+                assertThat(bob.post("/threads/" + thread + route + owner, "{}").status())
+                        .as(route)
+                        .isEqualTo(404);
+            }
+            assertThat(bob.method("DELETE", path + owner).status()).isEqualTo(404);
+            assertThat(bob.method("DELETE", "/threads/" + thread + owner).status())
                     .isEqualTo(404);
         }
-        assertThat(bob.post(path, "{}").status()).isEqualTo(404);
-        assertThat(bob.method("DELETE", path).status()).isEqualTo(404);
-        assertThat(bob.method("DELETE", "/threads/" + thread).status()).isEqualTo(404);
+        assertThat(bob.post(path + "?owner=anna", "{}").status()).isEqualTo(404);
+        assertThat(bob.post("/threads/" + none + "/sandbox?owner=anna", "{}").status())
+                .isEqualTo(404);
     }
 
     @Test
@@ -275,9 +308,9 @@ class SharingApiTest {
 
         var second = ok(anna.post(path, "{}"));
         assertThat(second.string("sandbox_id")).isNotEqualTo(first.string("sandbox_id"));
-        assertThat(anna.with(first.string("token")).get(path).status()).isEqualTo(401);
+        assertThat(anna.with(first.string("token")).get(path).status()).isEqualTo(404);
         ok(anna.method("DELETE", "/threads/" + thread));
-        assertThat(anna.with(second.string("token")).get(path).status()).isEqualTo(401);
+        assertThat(anna.with(second.string("token")).get(path).status()).isEqualTo(404);
         assertThat(anna.get("/threads").text()).doesNotContain(thread);
 
         ok(anna.post(path, "{}"));
@@ -289,7 +322,8 @@ class SharingApiTest {
         ok(admin.post(path, "{\"user_id\":\"anna\"}"));
         assertThat(ok(anna.get(path)).string("user_id")).isEqualTo("anna");
         assertThat(ok(admin.post(path, "{}")).string("thread_id")).isEqualTo(thread);
-        assertThat(admin.post(path, "{\"user_id\":\"bob\"}").status()).isEqualTo(404);
+        assertThat(admin.post(path + "?owner=anna", "{\"user_id\":\"bob\"}").status())
+                .isEqualTo(404);
         String own = Api.thread();
         ok(admin.post("/threads/" + own + "/sandbox", "{}"));
         assertThat(ok(admin.get("/threads/" + own + "/sandbox")).string("user_id"))
@@ -316,6 +350,7 @@ class SharingApiTest {
     @Test
     void auditRecordsIssuedRefusedAndRevokedTokens() {
         var issued = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}"));
+        bob.get(path + "?owner=anna");
         bob.get(path);
         ok(anna.post(path + "/revoke", "{\"jti\":\"" + issued.string("jti") + "\"}"));
 
@@ -397,6 +432,23 @@ class SharingApiTest {
                 .filter(entry -> entry.string("kind").equals("refused"))
                 .toList();
         assertThat(refused).hasSize(3).allSatisfy(entry -> assertNamesToken(entry, issued));
+    }
+
+    @Test
+    void rejectionOfARevokedTokenNamesTheTokenInTheAudit() {
+        var issued = ok(anna.post(path, "{\"scopes\":[\"fs:ro\"]}"));
+        ok(anna.post(path + "/revoke", "{\"jti\":\"" + issued.string("jti") + "\"}"));
+        var holder = admin.with(issued.string("token"));
+
+        assertThat(holder.get("/sandboxes/" + issued.string("sandbox_id") + "/files/a")
+                        .status())
+                .isEqualTo(401);
+        assertThat(holder.get(path).status()).isEqualTo(401);
+
+        var refused = ok(anna.get("/threads/" + thread + "/audit")).objects("entries").stream()
+                .filter(entry -> entry.string("kind").equals("refused"))
+                .toList();
+        assertThat(refused).hasSize(2).allSatisfy(entry -> assertNamesToken(entry, issued));
     }
 
     private static void assertNamesToken(JsonFields entry, JsonFields issued) {

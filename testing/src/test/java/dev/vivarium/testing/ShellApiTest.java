@@ -38,8 +38,8 @@ class ShellApiTest {
     @Test
     void typedCommandRunsAndItsOutputIsShown() {
         try (var shell = enter(api.session(), "")) {
-            shell.type("echo $((6 * 7))\n");
-            assertThat(shell.awaitScreen("42")).contains("echo $((6 * 7))");
+            shell.type("echo =$((6 * 7))\n");
+            assertThat(shell.awaitScreen("=42")).contains("echo =$((6 * 7))");
             shell.type("exit 3\n");
             assertThat(shell.await("exit").integer("code")).isEqualTo(3);
             assertThat(shell.awaitClose()).isEqualTo(1000);

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.server.settings.Config;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -76,6 +77,41 @@ class SlowClientTest {
                     TimeUnit.MILLISECONDS);
 
             assertThat(client.readAll()).containsPattern("(?s)HTTP/1.1 200 .*HTTP/1.1 200 ");
+        }
+    }
+
+    @Test
+    void completeRequestHeadMayWaitForABusyServer() throws IOException {
+        try (var client = new RawClient(SERVER.get().uri());
+                var later = Executors.newSingleThreadScheduledExecutor()) {
+            for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+                Thread.startVirtualThread(BlockedCarrier::block);
+            }
+            client.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+            var _ = later.schedule(BlockedCarrier.RELEASE::countDown, 2 * DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+
+            assertThat(client.readAll()).startsWith("HTTP/1.1 200 ");
+        }
+    }
+
+    /// Blocks the carriers of virtual threads, because a thread in a static initializer keeps its carrier.
+    private static final class BlockedCarrier {
+        static final CountDownLatch RELEASE = new CountDownLatch(1);
+
+        static void block() {
+            Initializer.run();
+        }
+
+        private static final class Initializer {
+            static {
+                try {
+                    RELEASE.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+
+            static void run() {}
         }
     }
 

@@ -99,16 +99,17 @@ class SnapshotApiTest {
 
         var found = ann.get("/threads/" + other + "/sandbox").json();
 
-        assertThat(Duration.between(found.time("last_activity"), found.time("lease_expires_at")))
+        assertThat(Duration.between(found.time("last_activity"), found.time("expires_at")))
                 .isEqualTo(Duration.ofHours(1));
     }
 
     @Test
-    void forkIntoAnotherUsersThreadIsNotFound() {
-        String foreign = Api.thread();
-        create(bob, foreign);
-        var answer = ann.post(snapshots() + "/" + take("") + "/fork", forkRequest(foreign));
-        assertThat(answer.status()).isEqualTo(404);
+    void forkIntoTheNameOfAnotherUsersThreadBelongsToTheCaller() {
+        String name = Api.thread();
+        create(bob, name);
+        var answer = ann.post(snapshots() + "/" + take("") + "/fork", forkRequest(name));
+        assertThat(answer.status()).isEqualTo(201);
+        assertThat(answer.json().string("user_id")).isEqualTo("ann");
     }
 
     @Test

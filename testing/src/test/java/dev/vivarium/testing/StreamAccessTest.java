@@ -181,13 +181,7 @@ class StreamAccessTest {
     private static TokenRequest tokenRequest(String session, Duration life) {
         var info = SERVER.get().sandboxes().require(new SandboxId(session)).info();
         return new TokenRequest(
-                info.user(),
-                Grant.Standing.OWNER,
-                info.id(),
-                info.thread(),
-                Scopes.of(Scope.SHELL_RO),
-                life,
-                List.of());
+                info.user(), Grant.Standing.OWNER, info.id(), info.key(), Scopes.of(Scope.SHELL_RO), life, List.of());
     }
 
     private void append(String session) {

@@ -62,7 +62,8 @@ class StreamProviderTest extends ProviderContract {
         @Override
         public Capabilities capabilities() {
             var all = processes.capabilities();
-            return new Capabilities(all.isolation(), all.diskLimit(), "none", all.cgroups(), false, true, false);
+            return new Capabilities(
+                    all.isolation(), all.diskLimit(), "none", all.cgroups(), "none", false, true, false);
         }
 
         @Override
@@ -136,6 +137,11 @@ class StreamProviderTest extends ProviderContract {
         @Override
         public Usage usage() {
             return machine.usage();
+        }
+
+        @Override
+        public long storageBytes() {
+            return machine.storageBytes();
         }
 
         @Override

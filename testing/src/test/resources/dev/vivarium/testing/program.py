@@ -156,6 +156,7 @@ class Program(BaseHTTPRequestHandler):
                 ("Expires", "Thu, 01 Jan 2099 00:00:00 GMT"),
                 ("Strict-Transport-Security", "max-age=1"),
                 ("Alt-Svc", 'h3="evil:443"'),
+                ("WWW-Authenticate", 'Basic realm="your password"'),
                 ("Clear-Site-Data", '"*"'),
                 ("Service-Worker-Allowed", "/"),
                 ("Content-Security-Policy", "default-src *"),

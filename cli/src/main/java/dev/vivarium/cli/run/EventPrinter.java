@@ -1,11 +1,13 @@
 package dev.vivarium.cli.run;
 
+import dev.vivarium.cli.tty.Printable;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.sdk.SandboxEvent;
 import java.io.PrintStream;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -45,6 +47,8 @@ public final class EventPrinter {
             case "agent.interrupted" -> say("stops", "", "interrupted");
             case "agent.paused", "sandbox.paused" -> say("paused", "", text(data, "detail"));
             case "agent.resumed", "sandbox.resumed" -> say("resumed", "", text(data, "detail"));
+            case "sandbox.hibernated" -> say("sleeps", "", text(data, "detail"));
+            case "sandbox.woken" -> say("wakes", "", "started again on its files");
             case "agent.review_requested" -> say("asks", BOLD, asked(data));
             case "agent.review_answered" -> say("answer", GREEN, answered(data));
             case "user.message", "user.interrupt", "user.guidance", "guardian.intervention" ->
@@ -122,7 +126,11 @@ public final class EventPrinter {
     }
 
     private static String ended(JsonFields data) {
-        return text(data, "status") + ", $" + cost(data) + ", " + grouped(data, "tokens") + " tokens, "
+        String why = optional(data, "reason_code")
+                .filter(code -> !code.equals(text(data, "status")))
+                .map(code -> " (" + code + ")")
+                .orElse("");
+        return text(data, "status") + why + ", $" + cost(data) + ", " + grouped(data, "tokens") + " tokens, "
                 + grouped(data, "tool_calls") + " tool calls";
     }
 
@@ -130,7 +138,7 @@ public final class EventPrinter {
     private static String cost(JsonFields data) {
         try {
             double dollars = data.optionalNumber("cost_usd").orElse(0);
-            return BigDecimal.valueOf(dollars).toPlainString();
+            return BigDecimal.valueOf(dollars).setScale(4, RoundingMode.HALF_UP).toPlainString();
         } catch (SandboxException _) {
             return text(data, "cost_usd");
         }
@@ -175,11 +183,7 @@ public final class EventPrinter {
         return coloured && !tint.isEmpty() && !text.isEmpty() ? tint + text + PLAIN : text;
     }
 
-    /// Replaces control characters, because the sandbox must not control the terminal.
     private static String shown(String text) {
-        var safe = new StringBuilder(text.length());
-        text.codePoints()
-                .forEach(c -> safe.appendCodePoint(c == '\t' ? ' ' : Character.isISOControl(c) ? '\uFFFD' : c));
-        return safe.toString();
+        return Printable.text(text.replace('\t', ' '));
     }
 }

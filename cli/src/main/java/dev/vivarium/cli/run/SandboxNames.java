@@ -11,12 +11,21 @@ import java.util.regex.Pattern;
 public final class SandboxNames {
     private static final Pattern ID = Pattern.compile("sbx[a-z0-9]{20}");
 
+    private static final Pattern RUN = Pattern.compile("run[a-z0-9]{20}");
+
     private SandboxNames() {}
 
-    /// The id of the sandbox that is named by its id or by its thread.
+    public static boolean isRun(String name) {
+        return RUN.matcher(name).matches();
+    }
+
+    /// The id of the sandbox that is named by its id, by its thread or by one of its runs.
     public static String resolve(RemoteClient client, String name) {
         if (ID.matcher(name).matches()) {
             return name;
+        }
+        if (isRun(name)) {
+            return client.runs().get(name).run().sandbox().value();
         }
         return client.runs()
                 .sandboxOf(name)

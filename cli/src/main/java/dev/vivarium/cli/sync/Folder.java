@@ -90,6 +90,11 @@ public final class Folder implements Side {
             Map<String, Version> files,
             Map<String, String> skipped)
             throws IOException {
+        Optional<String> problem = Names.problem(name);
+        if (problem.isPresent()) {
+            skipped.put(name, problem.get());
+            return;
+        }
         if (!attributes.isRegularFile()) {
             skipped.put(name, attributes.isSymbolicLink() ? "is a symbolic link" : "is not a regular file");
             return;

@@ -42,8 +42,11 @@ public final class Names {
         if (path.isEmpty() || path.startsWith("/")) {
             return Optional.of("is not a relative path");
         }
-        if (path.chars().anyMatch(c -> Character.isISOControl(c) || c == '\\' || c == '\uFFFD')) {
-            return Optional.of("has a character that is not allowed in names");
+        if (path.chars().anyMatch(Character::isISOControl)) {
+            return Optional.of("has a line feed or another control character in its name");
+        }
+        if (path.indexOf('\\') >= 0 || path.indexOf('\uFFFD') >= 0) {
+            return Optional.of("has a backslash or an invalid character in its name");
         }
         for (String segment : path.split("/", -1)) {
             if (segment.isEmpty() || segment.equals(".") || segment.equals("..")) {

@@ -26,7 +26,7 @@ final class Screen {
 
     /// Shows a message in the last line.
     synchronized void status(String text) {
-        show(SAVE + BOTTOM + REVERSE + " " + text + " " + PLAIN + TO_THE_END + RESTORE);
+        show(SAVE + BOTTOM + REVERSE + " " + Printable.text(text) + " " + PLAIN + TO_THE_END + RESTORE);
     }
 
     /// Clears the screen before the shell sends it again.
@@ -34,9 +34,9 @@ final class Screen {
         show(PLAIN + CLEAR);
     }
 
-    /// Sets the title of the window. Removes control characters.
+    /// Sets the title of the window. Escapes control characters.
     synchronized void title(String text) {
-        show("\u001b]0;" + text.replaceAll("\\p{Cntrl}", "?") + "\u0007");
+        show("\u001b]0;" + Printable.text(text) + "\u0007");
     }
 
     synchronized void messageSignal() {

@@ -5,6 +5,8 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.sdk.SandboxConnection;
+import dev.vivarium.sdk.SandboxToken;
 import dev.vivarium.sdk.Shells.Participant;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -42,7 +44,7 @@ public final class ShellClient {
 
     private static final int ABNORMAL = 1006;
 
-    private final Access access;
+    private final SandboxConnection connection;
     private final Wishes wishes;
     private final Supplier<Optional<Tty.Size>> window;
     private final Screen screen;
@@ -63,8 +65,9 @@ public final class ShellClient {
     private Duration wait = FIRST_RETRY;
     private boolean renewed;
 
-    public ShellClient(Access access, Wishes wishes, Supplier<Optional<Tty.Size>> window, PrintStream out) {
-        this.access = access;
+    public ShellClient(
+            SandboxConnection connection, Wishes wishes, Supplier<Optional<Tty.Size>> window, PrintStream out) {
+        this.connection = connection;
         this.wishes = wishes;
         this.window = window;
         this.screen = new Screen(out);
@@ -129,9 +132,9 @@ public final class ShellClient {
     /// Runs one connection.
     private Event call(HttpClient client) {
         try {
-            Access.Entry entry = access.entry();
-            try (Socket socket = Socket.open(client, entry.address(), new Ears())) {
-                enter(socket, entry.token());
+            SandboxToken current = connection.currentToken();
+            try (Socket socket = Socket.open(client, current.ws(), new Ears())) {
+                enter(socket, current.token());
                 return visit(socket);
             }
         } catch (CompletionException e) {
@@ -171,7 +174,7 @@ public final class ShellClient {
     /// Reports whether a new token is available.
     private boolean renew() {
         try {
-            access.renew();
+            connection.renewToken();
             renewed = true;
         } catch (SandboxException e) {
             var _ = lost(e);
@@ -271,7 +274,7 @@ public final class ShellClient {
         }
         askedAt = System.nanoTime();
         try {
-            String next = access.entry().token();
+            String next = connection.currentToken().token();
             if (!next.equals(token)) {
                 token = next;
                 socket.send(out -> {
@@ -388,13 +391,14 @@ public final class ShellClient {
                     case UNAUTHORIZED -> new Failure.NotAuthenticated(reason);
                     case FORBIDDEN -> new Failure.NotAllowed(reason);
                     case NOT_THERE, GONE ->
-                        ProblemJson.unrecognized("session-ended", code - OWN, "session ended: " + reason);
+                        ProblemJson.unrecognized("session-ended", code - OWN, "the shell ended: " + reason);
                     default -> ProblemJson.unrecognized("shell-closed", code - OWN, reason);
                 });
     }
 
     private SandboxException refused(String code, String message) {
         boolean gone = code.equals("no-such-shell") && session.isPresent();
-        return new SandboxException(ProblemJson.unrecognized(code, 404, gone ? "session ended: " + message : message));
+        return new SandboxException(
+                ProblemJson.unrecognized(code, 404, gone ? "the shell ended: " + message : message));
     }
 }

@@ -1,7 +1,8 @@
 package dev.vivarium.core.access;
 
+import dev.vivarium.core.MasterKey;
+import dev.vivarium.core.SecretFile;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
@@ -18,10 +19,10 @@ final class AdminKey {
     private AdminKey() {}
 
     static String checked(String configured) {
-        if (!ACCEPTABLE.matcher(configured).matches()) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "api-key", "must be 16 to 256 printable ASCII characters without spaces"));
-        }
+        Failure.InvalidRequest.require(
+                ACCEPTABLE.matcher(configured).matches(),
+                "api-key",
+                "must be 16 to 256 printable ASCII characters without spaces");
         return configured;
     }
 
@@ -29,16 +30,14 @@ final class AdminKey {
     static String of(Path home, SecureRandom random) {
         Path file = home.resolve(FILE);
         String key = SecretFile.read(file, () -> random(random));
-        if (!ACCEPTABLE.matcher(key).matches()) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    file.toString(), "does not hold a key; remove it and the next start makes a new one"));
-        }
+        Failure.InvalidRequest.require(
+                ACCEPTABLE.matcher(key).matches(),
+                file.toString(),
+                "does not hold a key; remove it and the next start makes a new one");
         return key;
     }
 
     static String random(SecureRandom random) {
-        byte[] bytes = new byte[20];
-        random.nextBytes(bytes);
-        return "e2b_" + HexFormat.of().formatHex(bytes);
+        return Keys.PREFIX + HexFormat.of().formatHex(MasterKey.bytes(random, 20));
     }
 }

@@ -1,10 +1,10 @@
 package dev.vivarium.core.access;
 
-import dev.vivarium.core.GroupQueue;
+import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
@@ -15,38 +15,31 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Audit log of token and sandbox operations. Entries are numbered without gaps; the log keeps the newest. Thread-safe.
+/// Audit log of all calls, permitted and refused. Thread-safe.
 ///
 /// Writes are asynchronous: one worker thread writes all queued entries in one transaction. If the store fails, the
-/// worker retries after a second, or when a reader waits. When the queue is full, the log drops new entries and counts
-/// them. Any client can cause any number of authentication failures. The log therefore drops entries of
-/// unauthenticated refusals when the queue is half full. A read returns every entry that was recorded before it.
+/// worker retries after a second, or when a reader waits. [AuditQueue] and [AuditRows] bound the log for each principal
+/// separately, so that a flood of one principal displaces only its own entries. A read returns every entry that was
+/// recorded before it.
 public final class Audit implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Audit.class);
-    private static final int QUEUE = 8192;
     private static final int GROUP = 1024;
-    private static final int MAX_DETAIL = 200;
-    private static final int PRUNE_EVERY = 10_000;
     private static final Duration RETRY = Duration.ofSeconds(1);
-    private static final Duration GATHER = Duration.ofMillis(100);
 
     /// Maximum wait of a read for pending writes. It exceeds the duration of a write, because a read must return
     /// all earlier entries.
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    private static final String COLUMNS =
-            "seq, at, kind, outcome, route, user_id, sandbox_id, thread_id, jti, scopes, detail";
     private static final String WHERE = """
             from audit where (cast(? as text) is null or thread_id = ?
             or sandbox_id in (select id from sandboxes where thread_id = ?))
+            and (cast(? as text) is null or owner_id = ?
+            or sandbox_id in (select id from sandboxes where user_id = ?))
             and (cast(? as text) is null or sandbox_id = ?)
             and (cast(? as text) is null or user_id = ?)
             and (cast(? as text) is null or kind = ?)
@@ -54,42 +47,24 @@ public final class Audit implements AutoCloseable {
             and seq > ? and seq < ?""";
 
     private final Db db;
-    private final long keep;
-    private final GroupQueue<Queued> queue;
+    private final AuditQueue queue = new AuditQueue();
+    private final AuditRows rows;
     private final AtomicLong dropped = new AtomicLong();
+    private final Thread worker;
 
-    /// Ends the waits of the worker.
-    private final Semaphore wakeUps = new Semaphore(0);
+    /// Entry with its number. It stands for `count` equal ones, until `last`. Immutable.
+    public record Numbered(long seq, AuditEntry entry, long count, Instant last) {}
 
-    /// Confined to the worker thread.
-    private long lastSeq;
-
-    private long lastPruned;
-
-    private sealed interface Queued {
-        record Entry(AuditEntry entry) implements Queued {}
-
-        /// Reader that waits for the earlier entries.
-        record Flush(CountDownLatch written) implements Queued {}
-    }
-
-    public record Numbered(long seq, AuditEntry entry) {}
-
-    /// @param keep number of newest entries to keep
+    /// @param keep number of entries to keep
     public Audit(Db db, long keep) {
         this.db = db;
-        this.keep = keep;
-        this.lastSeq = db.read(sql -> sql.first("select max(seq) from audit", row -> row.getLong(1)))
-                .orElse(0L);
-        this.queue = new GroupQueue<>("audit", QUEUE, GROUP, this::writeGroup);
+        this.rows = new AuditRows(db, keep);
+        this.worker = VitalThread.start("audit", this::run);
     }
 
-    /// Records an operation. Returns immediately.
+    /// Records an operation. Returns at once, unless the principal has too many unwritten entries.
     public void record(AuditEntry entry) {
-        boolean isUnauthenticated =
-                entry.kind() == AuditEntry.Kind.REFUSED && entry.user().isEmpty();
-        boolean hasRoom = !isUnauthenticated || queue.room() > QUEUE / 2;
-        if (!hasRoom || !queue.offer(new Queued.Entry(entry))) {
+        if (!queue.add(entry)) {
             dropped.incrementAndGet();
         }
     }
@@ -101,19 +76,23 @@ public final class Audit implements AutoCloseable {
 
     /// Returns up to `limit` entries in order: the oldest if `after` is set, otherwise the newest.
     public List<Numbered> list(AuditQuery query, int limit) {
-        flush();
+        queue.flush(TIMEOUT);
         @Nullable String thread = query.thread().map(ThreadId::value).orElse(null);
+        @Nullable String owner = query.owner().map(UserId::value).orElse(null);
         @Nullable String sandbox = query.sandbox().map(SandboxId::value).orElse(null);
         @Nullable String user = query.user().map(UserId::value).orElse(null);
         @Nullable String kind = query.kind().map(AuditEntry.Kind::text).orElse(null);
         @Nullable String outcome = query.outcome().map(Enum::name).orElse(null);
         String order = query.after().isPresent() ? "asc" : "desc";
         var entries = new ArrayList<>(db.read(sql -> sql.list(
-                "select " + COLUMNS + "\n" + WHERE + " order by seq " + order + " limit ?",
+                "select " + AuditRows.COLUMNS + "\n" + WHERE + " order by seq " + order + " limit ?",
                 Audit::read,
                 thread,
                 thread,
                 thread,
+                owner,
+                owner,
+                owner,
                 sandbox,
                 sandbox,
                 user,
@@ -131,77 +110,34 @@ public final class Audit implements AutoCloseable {
         return entries;
     }
 
-    /// Waits, with a timeout, until all entries recorded so far are written.
-    private void flush() {
-        var written = new CountDownLatch(1);
-        try {
-            if (queue.offer(new Queued.Flush(written), TIMEOUT.toNanos())) {
-                wakeUps.release();
-                boolean ignored = written.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+    private void run() {
+        for (var group = queue.take(GROUP); !group.isEmpty(); group = queue.take(GROUP)) {
+            try {
+                write(group);
+            } finally {
+                queue.done(group);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
-    /// Waits briefly for more entries, because a commit costs the same for one entry as for many.
-    private void writeGroup(List<Queued> group) {
-        if (group.getFirst() instanceof Queued.Entry) {
-            pause(GATHER);
-        }
-        queue.fill(group);
-        var entries = new ArrayList<AuditEntry>(group.size());
-        var readers = new ArrayList<CountDownLatch>();
-        for (Queued queued : group) {
-            switch (queued) {
-                case Queued.Entry(var entry) -> entries.add(entry);
-                case Queued.Flush(var written) -> readers.add(written);
-            }
-        }
-        try {
-            if (!entries.isEmpty()) {
-                write(entries);
-            }
-        } finally {
-            readers.forEach(CountDownLatch::countDown);
-        }
-    }
-
-    /// Retries until the store accepts the group. New entries wait in the queue, up to its bound.
-    private void write(List<AuditEntry> group) {
+    /// Retries until the store accepts the group. New entries wait in the queue.
+    private void write(List<AuditQueue.Pending> group) {
         for (boolean isFirst = true; ; isFirst = false) {
             try {
-                insertAndPrune(group);
+                rows.write(group);
                 return;
             } catch (SandboxException e) {
                 if (queue.isClosed() || isRefused(e)) {
-                    dropped.addAndGet(group.size());
+                    dropped.addAndGet(
+                            group.stream().mapToLong(AuditQueue.Pending::count).sum());
                     LOG.warn("{} entries of the audit are lost: {}", group.size(), e.getMessage());
                     return;
                 }
                 if (isFirst) {
                     LOG.warn("Entries of the audit are stored later: {}", e.getMessage());
                 }
-                pause(RETRY);
+                queue.pause(RETRY);
             }
-        }
-    }
-
-    private void insertAndPrune(List<AuditEntry> group) {
-        long first = lastSeq + 1;
-        db.write(sql -> insert(sql, group, first));
-        lastSeq += group.size();
-        if (lastSeq - lastPruned >= PRUNE_EVERY) {
-            lastPruned = lastSeq;
-            prune();
-        }
-    }
-
-    private void prune() {
-        try {
-            db.write(sql -> sql.update("delete from audit where seq <= ?", lastSeq - keep));
-        } catch (SandboxException e) {
-            LOG.warn("Old entries of the audit are deleted later: {}", e.getMessage());
         }
     }
 
@@ -212,59 +148,38 @@ public final class Audit implements AutoCloseable {
         return state != null && (state.startsWith("22") || state.startsWith("42"));
     }
 
-    /// Waits until a reader needs the entries or the log closes, or until the timeout.
-    private void pause(Duration most) {
-        try {
-            if (!queue.isClosed() && wakeUps.tryAcquire(most.toMillis(), TimeUnit.MILLISECONDS)) {
-                wakeUps.drainPermits();
-            }
-        } catch (InterruptedException e) {
-            // Nothing interrupts the worker; a shorter wait does no harm.
-        }
-    }
-
-    private static int insert(Sql sql, List<AuditEntry> group, long first) throws SQLException {
-        long seq = first;
-        for (AuditEntry entry : group) {
-            sql.update(
-                    // This may be the retry of a write that timed out but was committed.
-                    "insert into audit (" + COLUMNS
-                            + ") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (seq) do nothing",
-                    seq++,
-                    entry.at().toEpochMilli(),
-                    entry.kind().text(),
-                    entry.outcome(),
-                    entry.route(),
-                    entry.user().map(UserId::value).orElse(null),
-                    entry.sandbox().map(SandboxId::value).orElse(null),
-                    entry.thread().map(ThreadId::value).orElse(null),
-                    entry.jti().orElse(null),
-                    entry.scopes().map(Scopes::text).orElse(null),
-                    entry.detail()
-                            .substring(0, Math.min(MAX_DETAIL, entry.detail().length())));
-        }
-        return group.size();
-    }
-
     private static Numbered read(ResultSet row) throws SQLException {
         var entry = new AuditEntry(
                 Instant.ofEpochMilli(row.getLong("at")),
-                AuditEntry.Kind.of(row.getString("kind")),
+                TextEnum.of(AuditEntry.Kind.class, row.getString("kind")),
                 row.getInt("outcome"),
                 row.getString("route"),
                 Optional.ofNullable(row.getString("user_id")).map(UserId::new),
                 Optional.ofNullable(row.getString("sandbox_id")).map(SandboxId::new),
+                Optional.ofNullable(row.getString("owner_id")).map(UserId::new),
                 Optional.ofNullable(row.getString("thread_id")).map(ThreadId::new),
                 Optional.ofNullable(row.getString("jti")),
                 Optional.ofNullable(row.getString("scopes")).map(Scopes::parse),
                 row.getString("detail"));
-        return new Numbered(row.getLong("seq"), entry);
+        return new Numbered(
+                row.getLong("seq"), entry, row.getLong("count"), Instant.ofEpochMilli(row.getLong("last_at")));
     }
 
     /// Writes the pending entries, then stops. Idempotent.
     @Override
     public void close() {
-        wakeUps.release();
-        queue.close(TIMEOUT);
+        queue.close();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                worker.join(TIMEOUT);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

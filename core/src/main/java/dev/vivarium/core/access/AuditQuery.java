@@ -2,15 +2,19 @@ package dev.vivarium.core.access;
 
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.util.Optional;
 
 /// Filter for audit entries. Each present component narrows the result. Immutable.
 ///
+/// @param thread name of the thread
+/// @param owner  owner of the thread
 /// @param after  only entries with a larger number, oldest first
 /// @param before only entries with a smaller number
 public record AuditQuery(
         Optional<ThreadId> thread,
+        Optional<UserId> owner,
         Optional<SandboxId> sandbox,
         Optional<UserId> user,
         Optional<AuditEntry.Kind> kind,
@@ -25,21 +29,8 @@ public record AuditQuery(
         REFUSED
     }
 
-    /// Matches every entry; returns the newest.
-    public static final AuditQuery ALL = new AuditQuery(
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty());
-
-    public AuditQuery ofThread(ThreadId id) {
-        return new AuditQuery(Optional.of(id), sandbox, user, kind, outcome, after, before);
-    }
-
-    public AuditQuery since(long seq) {
-        return new AuditQuery(thread, sandbox, user, kind, outcome, Optional.of(seq), before);
+    public AuditQuery ofThread(ThreadKey key) {
+        return new AuditQuery(
+                Optional.of(key.thread()), Optional.of(key.user()), sandbox, user, kind, outcome, after, before);
     }
 }

@@ -1,7 +1,11 @@
 package dev.vivarium.core.access;
 
+import dev.vivarium.core.Digests;
+import dev.vivarium.core.MasterKey;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -37,6 +41,7 @@ public final class BrowserSessions {
     private final Keys keys;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
+    private final SignInCodes codes;
 
     /// By hash. Ending a session removes its entry.
     private final Map<String, Kept> cache = new ConcurrentHashMap<>();
@@ -50,6 +55,7 @@ public final class BrowserSessions {
         this.db = db;
         this.keys = keys;
         this.clock = clock;
+        this.codes = new SignInCodes(clock);
     }
 
     /// Publishes the users whose sessions ended before they expired.
@@ -70,29 +76,54 @@ public final class BrowserSessions {
 
     /// Starts a session for the holder of `key`. Throws [Failure.NotAuthenticated] if the key is invalid.
     public Begun begin(String key) {
-        Principal who = keys.authenticate(key);
-        byte[] bytes = new byte[ID_BYTES];
-        random.nextBytes(bytes);
-        String id = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
-        String keyHash = Keys.hash(key);
+        return start(keys.require(key), Keys.hash(key));
+    }
+
+    /// Issues a code that starts one session for the holder of `key`, which must be valid.
+    public SignInCodes.Code issueCode(String key) {
+        keys.authenticate(key);
+        return codes.issue(Keys.hash(key));
+    }
+
+    /// Issues a code that starts one session for the admin.
+    public SignInCodes.Code issueAdminCode() {
+        return codes.issue(keys.adminHash());
+    }
+
+    /// Starts a session with a code, which is then used up. Throws [Failure.NotAuthenticated] if the code or its
+    /// key is not valid.
+    public Begun beginWithCode(String code) {
+        String keyHash = codes.redeem(code);
+        Keys.Holder holder = keys.findByHash(keyHash)
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.NotAuthenticated("the key of this sign-in link was revoked or has expired")));
+        return start(holder, keyHash);
+    }
+
+    /// A session does not outlive its key.
+    private Begun start(Keys.Holder holder, String keyHash) {
+        Principal who = holder.principal();
+        String id = Base64.getUrlEncoder().withoutPadding().encodeToString(MasterKey.bytes(random, ID_BYTES));
         String owner = who instanceof Principal.Admin ? ADMIN : keyHash;
         Instant now = Instant.ofEpochMilli(clock.millis());
+        Instant latest = now.plus(LENGTH);
+        Instant end = latest.isBefore(holder.expiresAt()) ? latest : holder.expiresAt();
         List<String> gone = db.write(sql -> {
             List<String> oldest = makeRoom(sql, owner, now);
             sql.update(
                     "insert into browser_sessions (hash, key_hash, proof, created_at, expires_at) values (?, ?, ?, ?, ?)",
-                    Keys.hash(id),
+                    Digests.sha256(id),
                     owner,
                     proof(id, keyHash),
                     now.toEpochMilli(),
-                    now.plus(LENGTH).toEpochMilli());
+                    end.toEpochMilli());
             return oldest;
         });
         gone.forEach(cache::remove);
         if (!gone.isEmpty()) {
             changes.publish(who.name());
         }
-        return new Begun(id, new Session(who, now.plus(LENGTH)));
+        return new Begun(id, new Session(who, end));
     }
 
     /// Deletes expired sessions, and the oldest ones of a key at its limit. Returns the hashes of the latter.
@@ -116,17 +147,18 @@ public final class BrowserSessions {
         if (!ID.matcher(id).matches()) {
             return Optional.empty();
         }
-        String hash = Keys.hash(id);
+        String hash = Digests.sha256(id);
         Kept known = cache.get(hash);
         return (known == null ? lookUp(id, hash) : Optional.of(known))
                 .filter(kept -> clock.instant().isBefore(kept.expires()))
-                .flatMap(kept -> keys.findByHash(kept.keyHash()).map(who -> new Session(who, kept.expires())));
+                .flatMap(kept ->
+                        keys.findByHash(kept.keyHash()).map(holder -> new Session(holder.principal(), kept.expires())));
     }
 
     /// Ends a session immediately. An unknown or expired id is not an error.
     public void end(String id) {
         Optional<Session> ended = find(id);
-        String hash = Keys.hash(id);
+        String hash = Digests.sha256(id);
         db.write(sql -> sql.update("delete from browser_sessions where hash = ?", hash));
         cache.remove(hash);
         ended.ifPresent(session -> changes.publish(session.who().name()));
@@ -172,6 +204,6 @@ public final class BrowserSessions {
     /// Binds a session to the key that started it. Verifying it needs the session id and the hash of the key;
     /// without both it reveals nothing.
     private static String proof(String id, String keyHash) {
-        return Keys.hash(id + ":" + keyHash);
+        return Digests.sha256(id + ":" + keyHash);
     }
 }

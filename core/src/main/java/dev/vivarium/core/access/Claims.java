@@ -3,7 +3,9 @@ package dev.vivarium.core.access;
 import com.nimbusds.jwt.JWTClaimsSet;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.text.ParseException;
 import java.time.Instant;
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
     private static final String SCOPE = "scope";
     private static final String THREAD = "thread_id";
+    private static final String OWNER = "owner";
     private static final String STANDING = "standing";
     private static final String ANCESTORS = "ancestors";
     private static final String EPOCH = "epoch";
@@ -26,6 +29,7 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
                 .audience(grant.sandbox().value())
                 .claim(SCOPE, grant.scopes().text())
                 .claim(THREAD, grant.thread().value())
+                .claim(OWNER, grant.key().user().value())
                 .claim(STANDING, grant.standing().text())
                 .claim(EPOCH, grant.epoch())
                 .issueTime(Date.from(issuedAt))
@@ -44,11 +48,11 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
             var grant = new Grant(
                     new UserId(present(claims.getSubject())),
                     audience(claims),
-                    new ThreadId(present(claims.getStringClaim(THREAD))),
+                    new ThreadKey(owner(claims), new ThreadId(present(claims.getStringClaim(THREAD)))),
                     Scopes.parse(present(claims.getStringClaim(SCOPE))),
                     present(claims.getJWTID()),
                     present(claims.getExpirationTime()).toInstant(),
-                    Grant.Standing.of(present(claims.getStringClaim(STANDING))),
+                    TextEnum.of(Grant.Standing.class, present(claims.getStringClaim(STANDING))),
                     ancestors == null ? List.of() : ancestors,
                     present(claims.getIntegerClaim(EPOCH)));
             return new Claims(
@@ -58,6 +62,12 @@ record Claims(Grant grant, Instant issuedAt, Optional<Instant> notBefore) {
         } catch (SandboxException | IllegalArgumentException e) {
             throw new ParseException("the claims are not ours", 0);
         }
+    }
+
+    /// A token of an older server has no owner. It then works only if the owner is its subject.
+    private static UserId owner(JWTClaimsSet claims) throws ParseException {
+        @Nullable String owner = claims.getStringClaim(OWNER);
+        return new UserId(owner == null ? present(claims.getSubject()) : owner);
     }
 
     /// Returns the sandbox in the audience of a token. Before the signature is verified, use the result only to

@@ -3,10 +3,10 @@ package dev.vivarium.core.access;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 
 /// Content of a capability token: subject, sandbox, scopes and expiry. Never the token itself. Immutable.
 ///
@@ -15,7 +15,7 @@ import java.util.Locale;
 public record Grant(
         UserId subject,
         SandboxId sandbox,
-        ThreadId thread,
+        ThreadKey key,
         Scopes scopes,
         String jti,
         Instant expires,
@@ -26,15 +26,15 @@ public record Grant(
         ancestors = List.copyOf(ancestors);
     }
 
+    public ThreadId thread() {
+        return key.thread();
+    }
+
     /// Role of the subject when the server issued the token.
     public enum Standing implements TextEnum {
         OWNER,
         /// Invited to the thread. The token never exceeds the current invitation.
         MEMBER,
-        ADMIN;
-
-        static Standing of(String text) {
-            return valueOf(text.toUpperCase(Locale.ROOT));
-        }
+        ADMIN
     }
 }

@@ -2,16 +2,18 @@ package dev.vivarium.core.access;
 
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -23,24 +25,28 @@ public final class Members {
     private final InstantSource clock;
 
     /// The inner maps are immutable and are replaced on change.
-    private final Map<ThreadId, Map<UserId, Member>> byThread = new ConcurrentHashMap<>();
+    private final Map<ThreadKey, Map<UserId, Member>> byThread = new ConcurrentHashMap<>();
+
+    /// Owners of the threads that a user was invited to, by the user and the name of the thread. The sets are
+    /// immutable and are replaced on change.
+    private final Map<ThreadKey, Set<UserId>> ownersByMember = new ConcurrentHashMap<>();
 
     private final RightsChanges changes = new RightsChanges();
 
-    private record Row(ThreadId thread, Member member) {}
+    private record Row(ThreadKey key, Member member) {}
 
     public Members(Db db, InstantSource clock) {
         this.db = db;
         this.clock = clock;
         var rows = db.read(sql -> sql.list(
-                "select thread_id, user_id, scopes, invited_at from members",
+                "select owner_id, thread_id, user_id, scopes, invited_at from members",
                 row -> new Row(
-                        new ThreadId(row.getString(1)),
+                        new ThreadKey(new UserId(row.getString(1)), new ThreadId(row.getString(2))),
                         new Member(
-                                new UserId(row.getString(2)),
-                                Scopes.parse(row.getString(3)),
-                                Instant.ofEpochMilli(row.getLong(4))))));
-        rows.forEach(row -> remember(row.thread(), row.member()));
+                                new UserId(row.getString(3)),
+                                Scopes.parse(row.getString(4)),
+                                Instant.ofEpochMilli(row.getLong(5))))));
+        rows.forEach(row -> remember(row.key(), row.member()));
     }
 
     /// Publishes the users whose invitations were changed or removed.
@@ -48,62 +54,90 @@ public final class Members {
         return changes;
     }
 
-    public Optional<Member> find(ThreadId thread, UserId user) {
-        return Optional.ofNullable(of(thread).get(user));
+    public Optional<Member> find(ThreadKey key, UserId user) {
+        return Optional.ofNullable(of(key).get(user));
+    }
+
+    /// Returns the owners of the threads of this name that the user was invited to, ordered by name.
+    public List<UserId> owners(UserId user, ThreadId thread) {
+        return ownersByMember.getOrDefault(new ThreadKey(user, thread), Set.of()).stream()
+                .sorted(Comparator.comparing(UserId::value))
+                .toList();
     }
 
     /// Returns the members of a thread, ordered by name.
-    public List<Member> list(ThreadId thread) {
-        return of(thread).values().stream()
+    public List<Member> list(ThreadKey key) {
+        return of(key).values().stream()
                 .sorted(Comparator.comparing(member -> member.user().value()))
                 .toList();
     }
 
     /// Invites a user, or changes the user's maximum scopes.
-    public Member invite(ThreadId thread, UserId user, Scopes most) {
-        var known = of(thread);
-        if (known.size() >= MOST && !known.containsKey(user)) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("user_id", "cannot be invited: a thread has at most " + MOST));
-        }
+    public Member invite(ThreadKey key, UserId user, Scopes most) {
+        var known = of(key);
+        Failure.InvalidRequest.require(
+                known.size() < MOST || known.containsKey(user),
+                "user_id",
+                "cannot be invited: a thread has at most " + MOST);
         var member = new Member(user, most, Instant.ofEpochMilli(clock.millis()));
         db.write(sql -> sql.update(
-                "insert into members (thread_id, user_id, scopes, invited_at) values (?, ?, ?, ?)"
-                        + " on conflict (thread_id, user_id) do update set scopes = excluded.scopes",
-                thread.value(),
+                "insert into members (owner_id, thread_id, user_id, scopes, invited_at) values (?, ?, ?, ?, ?)"
+                        + " on conflict (owner_id, thread_id, user_id) do update set scopes = excluded.scopes",
+                key.user().value(),
+                key.thread().value(),
                 user.value(),
                 most.text(),
                 member.invitedAt().toEpochMilli()));
-        remember(thread, member);
+        remember(key, member);
         changes.publish(user);
         return member;
     }
 
     /// Removes an invitation. Its tokens lose their rights immediately. Reports whether the invitation existed.
-    public boolean remove(ThreadId thread, UserId user) {
-        boolean removed = db.write(sql ->
-                sql.update("delete from members where thread_id = ? and user_id = ?", thread.value(), user.value())
-                        == 1);
-        byThread.computeIfPresent(thread, (_, members) -> without(members, user));
+    public boolean remove(ThreadKey key, UserId user) {
+        boolean removed = db.write(sql -> sql.update(
+                        "delete from members where owner_id = ? and thread_id = ? and user_id = ?",
+                        key.user().value(),
+                        key.thread().value(),
+                        user.value())
+                == 1);
+        byThread.computeIfPresent(key, (_, members) -> without(members, user));
+        forgetOwner(key, user);
         changes.publish(user);
         return removed;
     }
 
-    /// Removes all invitations to a thread.
-    public void removeAll(ThreadId thread) {
-        db.write(sql -> sql.update("delete from members where thread_id = ?", thread.value()));
-        var removed = byThread.remove(thread);
+    public void removeAll(ThreadKey key) {
+        db.write(sql -> sql.update(
+                "delete from members where owner_id = ? and thread_id = ?",
+                key.user().value(),
+                key.thread().value()));
+        var removed = byThread.remove(key);
         if (removed != null) {
+            removed.keySet().forEach(user -> forgetOwner(key, user));
             removed.keySet().forEach(changes::publish);
         }
     }
 
-    private Map<UserId, Member> of(ThreadId thread) {
-        return byThread.getOrDefault(thread, Map.of());
+    private Map<UserId, Member> of(ThreadKey key) {
+        return byThread.getOrDefault(key, Map.of());
     }
 
-    private void remember(ThreadId thread, Member member) {
-        byThread.merge(thread, Map.of(member.user(), member), (old, one) -> {
+    private void forgetOwner(ThreadKey key, UserId user) {
+        ownersByMember.computeIfPresent(new ThreadKey(user, key.thread()), (_, owners) -> {
+            var rest = new HashSet<>(owners);
+            rest.remove(key.user());
+            return rest.isEmpty() ? null : Set.copyOf(rest);
+        });
+    }
+
+    private void remember(ThreadKey key, Member member) {
+        ownersByMember.merge(new ThreadKey(member.user(), key.thread()), Set.of(key.user()), (old, one) -> {
+            var both = new HashSet<>(old);
+            both.addAll(one);
+            return Set.copyOf(both);
+        });
+        byThread.merge(key, Map.of(member.user(), member), (old, one) -> {
             var both = new HashMap<>(old);
             both.putAll(one);
             return Map.copyOf(both);

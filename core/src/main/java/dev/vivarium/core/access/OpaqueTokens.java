@@ -1,22 +1,22 @@
 package dev.vivarium.core.access;
 
 import com.nimbusds.jwt.JWTClaimsSet;
+import dev.vivarium.core.Digests;
+import dev.vivarium.core.MasterKey;
+import dev.vivarium.core.access.SigningKeys.SigningKey;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.text.ParseException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,7 +52,7 @@ final class OpaqueTokens implements TokenForm {
             throw new SandboxException(new AccessFailure.TooManyTokens());
         }
         String token = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(MasterKey.bytes(random, BYTES));
-        String hash = hash(token);
+        String hash = Digests.sha256(token);
         db.write(sql -> sql.update(
                 "insert into opaque_tokens (hash, claims, sandbox_id, expires_at) values (?, ?, ?, ?)",
                 hash,
@@ -65,18 +65,23 @@ final class OpaqueTokens implements TokenForm {
 
     @Override
     public Optional<Claims> read(String token) {
-        if (token.length() != LENGTH || !token.startsWith(PREFIX)) {
-            return Optional.empty();
-        }
-        return Optional.ofNullable(byHash.get(hash(token))).filter(this::isOfPresentKey);
+        return find(token, keys::find);
+    }
+
+    @Override
+    public Optional<Claims> readEnded(String token) {
+        return find(token, keys::findEnded);
     }
 
     /// A rotated key invalidates all earlier tokens of its sandbox.
-    private boolean isOfPresentKey(Claims claims) {
-        var grant = claims.grant();
-        return keys.find(grant.sandbox())
-                .filter(key -> key.epoch() == grant.epoch())
-                .isPresent();
+    private Optional<Claims> find(String token, Function<SandboxId, Optional<SigningKey>> present) {
+        if (token.length() != LENGTH || !token.startsWith(PREFIX)) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(byHash.get(Digests.sha256(token)))
+                .filter(claims -> present.apply(claims.grant().sandbox())
+                        .filter(key -> key.epoch() == claims.grant().epoch())
+                        .isPresent());
     }
 
     @Override
@@ -103,15 +108,6 @@ final class OpaqueTokens implements TokenForm {
             byHash.put(row.hash(), Claims.read(JWTClaimsSet.parse(row.claims())));
         } catch (ParseException e) {
             LOG.warn("a token of the store cannot be read and is worth nothing");
-        }
-    }
-
-    static String hash(String token) {
-        try {
-            var digest = MessageDigest.getInstance("SHA-256");
-            return HexFormat.of().formatHex(digest.digest(token.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
         }
     }
 }

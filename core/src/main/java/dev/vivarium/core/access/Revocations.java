@@ -8,7 +8,6 @@ import dev.vivarium.model.TextEnum;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +29,7 @@ final class Revocations {
         /// A client revoked the token. Tokens narrowed from it end too.
         REVOKED,
         /// Another token replaced this one. Tokens narrowed from it stay valid.
-        RETIRED;
+        RETIRED
     }
 
     /// `successor` is not stored: a restart closes all connections anyway.
@@ -51,7 +50,7 @@ final class Revocations {
                         new SandboxId(row.getString(1)),
                         row.getString(2),
                         new Entry(
-                                Kind.valueOf(row.getString(3).toUpperCase(Locale.ROOT)),
+                                TextEnum.of(Kind.class, row.getString(3)),
                                 Instant.ofEpochMilli(row.getLong(4)),
                                 Instant.ofEpochMilli(row.getLong(5))))));
         rows.forEach(row -> of(row.sandbox()).put(row.jti(), row.entry()));

@@ -2,7 +2,9 @@ package dev.vivarium.core.access;
 
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
+import java.util.List;
 import java.util.Optional;
 
 /// Permissions of callers on sandboxes. Thread-safe.
@@ -23,35 +25,39 @@ public final class Rights {
         return policy;
     }
 
+    /// Returns the owners of the threads of this name that the user was invited to, ordered by name.
+    public List<UserId> owners(UserId user, ThreadId thread) {
+        return members.owners(user, thread);
+    }
+
     /// A sandbox with the data that its permissions depend on.
-    public record Target(SandboxId sandbox, ThreadId thread, UserId owner) {}
+    public record Target(SandboxId sandbox, ThreadKey key) {}
 
     /// Returns the scopes of `caller`. Empty if the caller must not learn that the sandbox exists.
     public Optional<Scopes> of(Principal caller, Target target) {
         return switch (caller) {
             case Principal.Admin _ -> Optional.of(policy);
-            case Principal.User(var user) -> ofUser(user, target.thread(), target.owner());
+            case Principal.User(var user) -> ofUser(user, target.key());
             case Principal.Holder(var grant) ->
-                grant.sandbox().equals(target.sandbox()) ? ofHolder(grant) : Optional.empty();
+                grant.sandbox().equals(target.sandbox()) ? ofHolder(grant, target.key()) : Optional.empty();
             // A worker has routes of its own.
             case Principal.Worker _ -> Optional.empty();
         };
     }
 
-    /// Returns the scopes of a user in a thread of `owner`. Empty if the user must not learn that the thread
-    /// exists.
-    public Optional<Scopes> ofUser(UserId user, ThreadId thread, UserId owner) {
-        return user.equals(owner)
+    /// Returns the scopes of a user in a thread. Empty if the user must not learn that the thread exists.
+    public Optional<Scopes> ofUser(UserId user, ThreadKey key) {
+        return user.equals(key.user())
                 ? Optional.of(policy)
-                : members.find(thread, user).map(member -> member.most().narrow(policy));
+                : members.find(key, user).map(member -> member.most().narrow(policy));
     }
 
     /// A token never exceeds the current rights of its subject.
-    private Optional<Scopes> ofHolder(Grant grant) {
+    private Optional<Scopes> ofHolder(Grant grant, ThreadKey key) {
         return switch (grant.standing()) {
             case OWNER, ADMIN -> Optional.of(grant.scopes().narrow(policy));
             case MEMBER ->
-                members.find(grant.thread(), grant.subject())
+                members.find(key, grant.subject())
                         .map(member -> grant.scopes().narrow(member.most()).narrow(policy));
         };
     }

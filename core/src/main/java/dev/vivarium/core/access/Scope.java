@@ -1,6 +1,5 @@
 package dev.vivarium.core.access;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.util.Arrays;
 import java.util.Optional;
@@ -32,7 +31,7 @@ public enum Scope {
         return text;
     }
 
-    /// Returns the scope with this name. Throws [Failure.InvalidRequest] for an unknown name.
+    /// Returns the scope with this name. Throws `InvalidRequest` for an unknown name.
     public static Scope of(String text) {
         for (Scope scope : values()) {
             if (scope.text.equals(text)) {
@@ -40,10 +39,9 @@ public enum Scope {
             }
         }
         String all = Arrays.stream(values()).map(Scope::text).collect(Collectors.joining(", "));
-        throw new SandboxException(new Failure.InvalidRequest("scopes", "must be of " + all));
+        throw SandboxException.invalid("scopes", "must be of " + all);
     }
 
-    /// Reports whether this scope includes `other`.
     boolean covers(Scope other) {
         return this == other || weaker().filter(other::equals).isPresent();
     }

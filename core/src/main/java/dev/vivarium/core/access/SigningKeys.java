@@ -1,29 +1,35 @@
 package dev.vivarium.core.access;
 
+import dev.vivarium.core.MasterKey;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxId;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Signing keys of the sandboxes' tokens. Held in memory, so that verifying a token takes no query. Thread-safe.
 ///
-/// The first token creates the key of a sandbox, a rotation replaces it, and the end of the sandbox deletes it.
+/// The first token creates the key of a sandbox, and a rotation replaces it. After the end of the sandbox, the key is
+/// valid no more. It is kept for an hour, so that the holder of a token learns why the sandbox ended.
 final class SigningKeys {
     private static final Logger LOG = LoggerFactory.getLogger(SigningKeys.class);
     private static final int BYTES = 32;
+    private static final Duration ENDED_KEPT = Duration.ofHours(1);
 
     private final Db db;
     private final MasterKey master;
     private final SecureRandom random;
     private final InstantSource clock;
     private final Map<SandboxId, SigningKey> keys = new ConcurrentHashMap<>();
+    private final Map<SandboxId, SigningKey> ended = new ConcurrentHashMap<>();
 
     /// A key and its number within the sandbox.
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
@@ -41,10 +47,10 @@ final class SigningKeys {
         this.master = master;
         this.random = random;
         this.clock = clock;
-        // Sandboxes may have ended while no server ran.
-        db.write(sql -> sql.update("delete from signing_keys where sandbox_id not in"
-                + " (select id from sandboxes where ended_at is null)"));
+        var _ = prune();
         load();
+        // Sandboxes may have ended while no server ran.
+        leftOver().forEach(this::retire);
     }
 
     Optional<SigningKey> find(SandboxId sandbox) {
@@ -92,22 +98,46 @@ final class SigningKeys {
         return true;
     }
 
-    /// Deletes the key of a sandbox that has ended.
-    void forget(SandboxId sandbox) {
-        if (keys.remove(sandbox) != null) {
-            db.write(sql -> sql.update("delete from signing_keys where sandbox_id = ?", sandbox.value()));
+    /// Returns the last key of a sandbox that ended within the last hour.
+    Optional<SigningKey> findEnded(SandboxId sandbox) {
+        return Optional.ofNullable(ended.get(sandbox));
+    }
+
+    /// Invalidates the key of a sandbox that has ended.
+    void retire(SandboxId sandbox) {
+        SigningKey last = keys.remove(sandbox);
+        if (last != null) {
+            ended.put(sandbox, last);
         }
     }
 
-    /// Returns ended sandboxes that still have a key. A key remains if it was created while the sandbox ended.
+    /// Returns ended sandboxes with a valid key. A key remains if it was created while the sandbox ended.
     List<SandboxId> leftOver() {
         if (keys.isEmpty()) {
             return List.of();
         }
-        return db.read(sql -> sql.list(
+        var all = db.read(sql -> sql.list(
                 "select sandbox_id from signing_keys where sandbox_id not in"
                         + " (select id from sandboxes where ended_at is null)",
                 row -> new SandboxId(row.getString(1))));
+        return all.stream().filter(keys::containsKey).toList();
+    }
+
+    /// Deletes the keys of sandboxes that ended more than an hour ago. Returns those that this server knew.
+    List<SandboxId> prune() {
+        db.write(sql -> sql.update(
+                "delete from signing_keys where sandbox_id not in"
+                        + " (select id from sandboxes where ended_at is null or ended_at > ?)",
+                clock.instant().minus(ENDED_KEPT).toEpochMilli()));
+        if (ended.isEmpty()) {
+            return List.of();
+        }
+        var kept = Set.copyOf(db.read(sql -> sql.list("select sandbox_id from signing_keys", row -> row.getString(1))));
+        var gone = ended.keySet().stream()
+                .filter(sandbox -> !kept.contains(sandbox.value()))
+                .toList();
+        gone.forEach(ended::remove);
+        return gone;
     }
 
     private void load() {

@@ -12,6 +12,10 @@ interface TokenForm {
     /// expiry or revocation.
     Optional<Claims> read(String token);
 
+    /// Returns the claims of a token that was valid, or expired, when its sandbox ended. Empty some time after the
+    /// end.
+    Optional<Claims> readEnded(String token);
+
     /// Drops every token of this sandbox.
     void forget(SandboxId sandbox);
 

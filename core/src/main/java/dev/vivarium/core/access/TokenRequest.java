@@ -1,7 +1,7 @@
 package dev.vivarium.core.access;
 
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.List;
@@ -11,7 +11,7 @@ public record TokenRequest(
         UserId subject,
         Grant.Standing standing,
         SandboxId sandbox,
-        ThreadId thread,
+        ThreadKey key,
         Scopes scopes,
         Duration ttl,
         List<String> ancestors) {

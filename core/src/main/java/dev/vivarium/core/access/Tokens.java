@@ -1,7 +1,10 @@
 package dev.vivarium.core.access;
 
+import dev.vivarium.core.MasterKey;
 import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.SandboxRow;
+import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -39,6 +42,7 @@ public final class Tokens implements AutoCloseable {
 
     private final InstantSource clock;
     private final SecureRandom random;
+    private final SandboxRows rows;
     private final SigningKeys keys;
     private final TokenForm form;
     private final Revocations revocations;
@@ -56,6 +60,7 @@ public final class Tokens implements AutoCloseable {
     private Tokens(Db db, MasterKey master, SecureRandom random, Scheduler scheduler, Mode mode) {
         this.clock = scheduler.clock();
         this.random = random;
+        this.rows = new SandboxRows(db);
         this.keys = new SigningKeys(db, master, random, clock);
         this.revocations = new Revocations(db, clock);
         this.form = switch (mode) {
@@ -83,7 +88,7 @@ public final class Tokens implements AutoCloseable {
         var grant = new Grant(
                 wanted.subject(),
                 wanted.sandbox(),
-                wanted.thread(),
+                wanted.key(),
                 wanted.scopes(),
                 jti(),
                 now.plus(wanted.ttl()),
@@ -113,7 +118,7 @@ public final class Tokens implements AutoCloseable {
     }
 
     private Grant verify(String token, Duration grace) {
-        Claims claims = form.read(token).orElseThrow(() -> refused("the token is not valid"));
+        Claims claims = form.read(token).orElseThrow(() -> invalid(token));
         Grant grant = claims.grant();
         Instant now = clock.instant();
         if (!now.isBefore(grant.expires().plus(grace))) {
@@ -128,6 +133,24 @@ public final class Tokens implements AutoCloseable {
             throw refused("the token was revoked or replaced; ask for a new one");
         }
         return grant;
+    }
+
+    /// Returns the grant of a token that this server issued, also if the token has expired or was revoked. It names
+    /// the token in the audit log and permits nothing.
+    public Optional<Grant> read(String token) {
+        return form.read(token).map(Claims::grant);
+    }
+
+    /// Returns the failure for a token that is not valid. The holder of a token learns how its sandbox ended.
+    private SandboxException invalid(String token) {
+        return form.readEnded(token)
+                .map(Claims::grant)
+                .filter(grant -> !revocations.isDead(grant, clock.instant()))
+                .flatMap(grant -> rows.find(grant.sandbox())
+                        .flatMap(SandboxRow::end)
+                        .map(end -> new SandboxException(
+                                new Failure.NoSuchSandbox(grant.sandbox().value(), Optional.of(end)))))
+                .orElseGet(() -> refused("the token is not valid"));
     }
 
     /// Returns the time at which the token ends: its expiry, or the end of the overlap if it was replaced.
@@ -148,9 +171,7 @@ public final class Tokens implements AutoCloseable {
 
     /// Revokes a token of a sandbox and all tokens narrowed from it.
     public void revoke(SandboxId sandbox, String jti) {
-        if (!JTI.matcher(jti).matches()) {
-            throw new SandboxException(new Failure.InvalidRequest("jti", "is not the id of a token"));
-        }
+        Failure.InvalidRequest.require(JTI.matcher(jti).matches(), "jti", "is not the id of a token");
         revocations.revoke(sandbox, jti);
         changes.publish(sandbox);
     }
@@ -163,22 +184,17 @@ public final class Tokens implements AutoCloseable {
         changes.publish(sandbox);
     }
 
-    /// Deletes the key and the tokens of a sandbox that has ended.
+    /// Invalidates the tokens of a sandbox that has ended.
     public void forget(SandboxId sandbox) {
-        try {
-            keys.forget(sandbox);
-            form.forget(sandbox);
-            revocations.forget(sandbox);
-        } finally {
-            // A failure of the store must not keep connections open.
-            changes.publish(sandbox);
-        }
+        keys.retire(sandbox);
+        changes.publish(sandbox);
     }
 
     private void prune() {
         try {
             revocations.prune();
             form.prune();
+            keys.prune().forEach(revocations::forget);
             keys.leftOver().forEach(this::forget);
         } catch (SandboxException e) {
             LOG.warn("expired tokens are deleted later: {}", e.getMessage());

@@ -6,7 +6,6 @@ import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.time.Instant;
-import java.util.Locale;
 
 /// Content of a worker token: one task in one sandbox, one audience, and an expiry. Never the token itself. Immutable.
 ///
@@ -20,11 +19,7 @@ public record WorkerGrant(Work work, Audience audience, Instant expires, String 
         /// The worker API, for the token's own task.
         WORKER,
         /// The model gateway only. Programs of the agent can read this token.
-        MODEL;
-
-        static Audience of(String text) {
-            return valueOf(text.toUpperCase(Locale.ROOT));
-        }
+        MODEL
     }
 
     public SandboxId sandbox() {

@@ -8,6 +8,8 @@ import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.crypto.MACVerifier;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
+import dev.vivarium.core.Digests;
+import dev.vivarium.core.MasterKey;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.store.Db;
@@ -15,6 +17,7 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.nio.file.Path;
@@ -49,6 +52,9 @@ public final class WorkerTokens {
             .build();
 
     private static final String BEGINNING = HEADER.toBase64URL() + ".";
+    /// Length of a signature with HS256 in base64.
+    private static final int SIGNATURE_LENGTH = 43;
+
     private static final int MAX_LENGTH = 2048;
     private static final int SHOWN = 12;
     private static final String SANDBOX = "sandbox_id";
@@ -104,9 +110,9 @@ public final class WorkerTokens {
                 .claim(TASK, work.task().value())
                 .issueTime(Date.from(now))
                 .expirationTime(Date.from(expires))
-                .jwtID(OpaqueTokens.hash(TaskId.random(random).value()))
+                .jwtID(Digests.sha256(TaskId.random(random).value()))
                 .build());
-        String hash = OpaqueTokens.hash(token);
+        String hash = Digests.sha256(token);
         var grant = new WorkerGrant(work, audience, expires, fingerprint(hash));
         db.write(sql -> sql.update(
                 "insert into worker_tokens (hash, sandbox_id, thread_id, user_id, task_id, audience, expires_at)"
@@ -139,9 +145,27 @@ public final class WorkerTokens {
         if (!isOne(token) || token.length() > MAX_LENGTH) {
             return Optional.empty();
         }
-        return Optional.ofNullable(byHash.get(OpaqueTokens.hash(token)))
+        return Optional.ofNullable(byHash.get(Digests.sha256(token)))
                 .filter(grant -> clock.instant().isBefore(grant.expires()))
                 .filter(grant -> isSigned(token, grant));
+    }
+
+    /// Replaces the tokens of running agents in a text, which programs may print or store.
+    public String mask(String text) {
+        var masked = new StringBuilder();
+        int from = 0;
+        for (int at = text.indexOf(BEGINNING); at >= 0; at = text.indexOf(BEGINNING, at + 1)) {
+            int payloadEnd = text.indexOf('.', at + BEGINNING.length());
+            int end = payloadEnd + 1 + SIGNATURE_LENGTH;
+            if (payloadEnd >= 0
+                    && payloadEnd - at < MAX_LENGTH
+                    && end <= text.length()
+                    && byHash.containsKey(Digests.sha256(text.substring(at, end)))) {
+                masked.append(text, from, at).append("***");
+                from = end;
+            }
+        }
+        return from == 0 ? text : masked.append(text, from, text.length()).toString();
     }
 
     /// Deletes the tokens of a sandbox that has ended.
@@ -186,7 +210,7 @@ public final class WorkerTokens {
                 hash,
                 new WorkerGrant(
                         work,
-                        Audience.of(row.getString("audience")),
+                        TextEnum.of(Audience.class, row.getString("audience")),
                         Instant.ofEpochMilli(row.getLong("expires_at")),
                         fingerprint(hash)));
     }

@@ -16,7 +16,7 @@ public record Credential(HostName host, int port, String header, String value) {
     private static final int SHORTEST = 8;
 
     public Credential {
-        if (!NAME.matcher(header).matches() || HeaderLines.isOurs(header)) {
+        if (!NAME.matcher(header).matches() || HeaderLines.isReservedForProxy(header)) {
             throw new IllegalArgumentException("cannot set the header '" + header.replaceAll("[^ -~]", "?") + "'");
         }
         if (!VALUE.matcher(value).matches()) {

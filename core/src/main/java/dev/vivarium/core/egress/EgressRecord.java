@@ -1,7 +1,7 @@
 package dev.vivarium.core.egress;
 
+import dev.vivarium.model.TextEnum;
 import java.time.Duration;
-import java.util.Locale;
 
 /// Record of one connection that a program in a sandbox made or attempted. Never contains payload. Immutable.
 ///
@@ -22,7 +22,7 @@ public record EgressRecord(
         long down,
         Duration took) {
     /// Outcome of a connection.
-    public enum Verdict {
+    public enum Verdict implements TextEnum {
         ALLOWED,
         /// The host is not on the allow-list.
         HOST_REFUSED,
@@ -37,10 +37,6 @@ public record EgressRecord(
         /// The program did not send a valid proxy request.
         MALFORMED,
         /// The server cut the connection: the allow-list changed, or the sandbox was paused.
-        CUT;
-
-        public String label() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+        CUT
     }
 }

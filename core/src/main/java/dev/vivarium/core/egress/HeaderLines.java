@@ -13,8 +13,8 @@ import java.util.regex.Pattern;
 record HeaderLines(List<Line> lines) {
     private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
 
-    /// Hop-by-hop headers.
-    private static final Set<String> OF_THE_CONNECTION = Set.of(
+    /// Headers of one connection, which a proxy must not forward.
+    private static final Set<String> HOP_BY_HOP = Set.of(
             "connection",
             "keep-alive",
             "proxy-connection",
@@ -28,7 +28,7 @@ record HeaderLines(List<Line> lines) {
             "http2-settings");
 
     /// Headers that the proxy writes itself, from the parsed message.
-    private static final Set<String> OURS = Set.of("host", "content-length", "expect");
+    private static final Set<String> WRITTEN_BY_PROXY = Set.of("host", "content-length", "expect");
 
     /// A header with its name as received.
     record Line(String name, String value) {
@@ -50,7 +50,7 @@ record HeaderLines(List<Line> lines) {
             String value = text.substring(colon + 1);
             boolean isText = value.chars().allMatch(c -> c == '\t' || c >= ' ' && c != 0x7f && c <= 0xff);
             if (!NAME.matcher(name).matches() || !isText) {
-                throw new IllegalArgumentException("a header line cannot be read");
+                throw new IllegalArgumentException("a header line is invalid");
             }
             lines.add(new Line(name, value.strip()));
         }
@@ -58,9 +58,9 @@ record HeaderLines(List<Line> lines) {
     }
 
     /// Reports whether only the proxy may set a header of this name.
-    static boolean isOurs(String name) {
+    static boolean isReservedForProxy(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
-        return OURS.contains(lower) || OF_THE_CONNECTION.contains(lower);
+        return WRITTEN_BY_PROXY.contains(lower) || HOP_BY_HOP.contains(lower);
     }
 
     List<String> all(String name) {
@@ -71,7 +71,7 @@ record HeaderLines(List<Line> lines) {
     }
 
     /// Returns the headers to forward: neither hop-by-hop headers nor those that the proxy writes itself.
-    List<Line> passedOn() {
+    List<Line> forwarded() {
         Set<String> listed = new HashSet<>();
         for (String value : all("connection")) {
             for (String name : value.split(",")) {
@@ -79,8 +79,8 @@ record HeaderLines(List<Line> lines) {
             }
         }
         return lines.stream()
-                .filter(line ->
-                        !isOurs(line.name()) && !listed.contains(line.name().toLowerCase(Locale.ROOT)))
+                .filter(line -> !isReservedForProxy(line.name())
+                        && !listed.contains(line.name().toLowerCase(Locale.ROOT)))
                 .toList();
     }
 }

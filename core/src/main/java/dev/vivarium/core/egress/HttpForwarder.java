@@ -43,7 +43,7 @@ final class HttpForwarder {
             int usual = credentials.isEmpty() ? WEB_PORT : TLS_PORT;
             var lines = new StringBuilder(head.method() + " " + to.path() + " HTTP/1.1\r\n");
             lines.append("Host: ").append(to.authority(usual)).append("\r\n");
-            for (HeaderLines.Line line : head.headers().passedOn()) {
+            for (HeaderLines.Line line : head.headers().forwarded()) {
                 if (credentials.stream().noneMatch(credential -> line.isNamed(credential.header()))) {
                     append(lines, line.name(), line.value());
                 }
@@ -201,7 +201,7 @@ final class HttpForwarder {
     private String lines(ResponseHead head, BodyFraming as) {
         String reason = order.isSecret(head.reason()) ? "" : head.reason();
         var lines = new StringBuilder("HTTP/1.1 " + head.status() + " " + reason + "\r\n");
-        for (HeaderLines.Line line : head.headers().passedOn()) {
+        for (HeaderLines.Line line : head.headers().forwarded()) {
             if (!order.isSecret(line.value())) {
                 append(lines, line.name(), line.value());
             }

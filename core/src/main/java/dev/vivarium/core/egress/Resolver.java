@@ -9,7 +9,6 @@ import java.util.List;
 public interface Resolver {
     List<InetAddress> resolve(String name) throws UnknownHostException;
 
-    /// Returns the system resolver.
     static Resolver system() {
         return name -> List.of(InetAddress.getAllByName(name));
     }

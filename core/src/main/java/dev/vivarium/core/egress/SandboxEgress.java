@@ -36,16 +36,16 @@ public final class SandboxEgress {
     private final EgressProxy egressProxy;
     private final Consumer<EgressRecord> log;
     private final Set<ProxyConnection> live = ConcurrentHashMap.newKeySet();
-    private final RateLimiter pace = new RateLimiter(BURST, PER_SECOND);
+    private final RateLimiter rateLimiter = new RateLimiter(BURST, PER_SECOND);
 
     /// Serializes opening and closing the listener, because both block on the guest.
     private final Semaphore mutex = new Semaphore(1, true);
 
     private volatile Egress allowed;
-    private volatile Optional<Standing> standing = Optional.empty();
+    private volatile Optional<OpenListener> openListener = Optional.empty();
 
     /// A listener and its guest.
-    private record Standing(Guest guest, InsideListener listener) {}
+    private record OpenListener(Guest guest, InsideListener listener) {}
 
     /// The worker thread of each connection passes its record to `log`.
     public SandboxEgress(SandboxId id, EgressProxy egressProxy, Egress allowed, Consumer<EgressRecord> log) {
@@ -62,14 +62,14 @@ public final class SandboxEgress {
     /// Opens the listener of a guest that has just connected or resumed, unless the allow-list is empty. If the
     /// guest cannot listen, the sandbox has no egress.
     public void attach(Guest guest) {
-        if (allowed.isEmpty() && standing.isEmpty()) {
+        if (allowed.isEmpty() && openListener.isEmpty()) {
             return;
         }
         mutex.acquireUninterruptibly();
         try {
-            settle(guest);
+            updateListener(guest);
         } catch (SandboxException e) {
-            LOG.warn("sandbox {} has no way out: {}", id, e.getMessage());
+            LOG.warn("sandbox {} has no egress: {}", id, e.getMessage());
         } finally {
             mutex.release();
         }
@@ -85,22 +85,23 @@ public final class SandboxEgress {
             live.stream()
                     .filter(proxyConnection -> !proxyConnection.isStillAllowed())
                     .forEach(proxyConnection -> proxyConnection.cut(EgressRecord.Verdict.CUT));
-            guest.ifPresent(this::settle);
+            guest.ifPresent(this::updateListener);
         } finally {
             mutex.release();
         }
     }
 
-    /// Opens or closes the listener according to the allow-list. If the guest is lost meanwhile, [#attach] opens
-    /// the listener of its successor.
-    private void settle(Guest guest) {
-        boolean listens = standing.filter(present -> present.guest() == guest).isPresent();
+    /// Opens or closes the listener according to the allow-list. If the connection to the guest is lost, returns
+    /// without a listener; [#attach] opens one when the guest reconnects.
+    private void updateListener(Guest guest) {
+        boolean listens =
+                openListener.filter(present -> present.guest() == guest).isPresent();
         if (allowed.isEmpty()) {
-            standing.ifPresent(present -> present.listener().close());
-            standing = Optional.empty();
+            openListener.ifPresent(present -> present.listener().close());
+            openListener = Optional.empty();
         } else if (!listens) {
             try {
-                standing = Optional.of(new Standing(guest, listen(guest)));
+                openListener = Optional.of(new OpenListener(guest, listen(guest)));
             } catch (SandboxException e) {
                 if (guest.isOpen()) {
                     throw e;
@@ -112,18 +113,19 @@ public final class SandboxEgress {
     /// Uses the same port for every connection to the guest, because running programs keep the proxy address in
     /// their environment.
     private InsideListener listen(Guest guest) {
-        int most = egressProxy.config().connections();
+        int maxConnections = egressProxy.config().connections();
         try {
-            return guest.listen(FIRST_PORT + Math.floorMod(id.value().hashCode(), PORTS), most, this::serve);
+            return guest.listen(FIRST_PORT + Math.floorMod(id.value().hashCode(), PORTS), maxConnections, this::serve);
         } catch (SandboxException e) {
             if (!guest.isOpen()) {
                 throw e;
             }
-            return guest.listen(ANY_PORT, most, this::serve);
+            return guest.listen(ANY_PORT, maxConnections, this::serve);
         }
     }
 
-    /// Checks the allow-list of the sandbox and the limit of the server, which may have become stricter since.
+    /// Checks the allow-list of the sandbox and the limit of the server. The operator may have made the limit
+    /// stricter after the allow-list was set.
     private boolean allows(HostName host, int port) {
         return allowed.allows(host, port) && egressProxy.config().most().allows(host, port);
     }
@@ -132,7 +134,7 @@ public final class SandboxEgress {
         var proxyConnection = new ProxyConnection(new ProgramConnection(channel, EgressProxy.timeout()), this::allows);
         live.add(proxyConnection);
         try {
-            Thread.sleep(pace.take());
+            Thread.sleep(rateLimiter.take());
             egressProxy.serve(proxyConnection);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -144,7 +146,8 @@ public final class SandboxEgress {
 
     /// Returns the proxy variables for programs in the sandbox. Empty while there is no listener.
     public Map<String, String> env() {
-        return standing.filter(_ -> !allowed.isEmpty())
+        return openListener
+                .filter(_ -> !allowed.isEmpty())
                 .map(present -> "http://127.0.0.1:" + present.listener().port())
                 .map(proxy -> Map.of(
                         "http_proxy", proxy,

@@ -37,7 +37,7 @@ final class Tunnel {
         try {
             down();
             client.finish();
-        } catch (IOException e) {
+        } catch (IOException | SandboxException e) {
             client.close();
             // The other thread may be blocked in a write to a host that does not read. Only closing the socket ends
             // that write.

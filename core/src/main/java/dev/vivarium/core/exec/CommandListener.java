@@ -4,8 +4,5 @@ package dev.vivarium.core.exec;
 /// must not throw.
 @FunctionalInterface
 public interface CommandListener {
-    /// Listens to no output.
-    CommandListener NONE = _ -> OutputListener.NONE;
-
     OutputListener announce(CommandStarted commandStarted);
 }

@@ -1,8 +1,10 @@
 package dev.vivarium.core.exec;
 
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.guest.Channel;
 import dev.vivarium.core.guest.Fields;
 import dev.vivarium.core.guest.Guest;
+import dev.vivarium.core.guest.GuestObserver;
 import dev.vivarium.core.guest.Message;
 import dev.vivarium.core.guest.Payload;
 import dev.vivarium.core.guest.RequestSubject;
@@ -22,9 +24,9 @@ import dev.vivarium.model.SandboxException;
 public final class Execution implements AutoCloseable {
     private static final int STDOUT = 1;
 
-    private final Guest guest;
     private final Channel channel;
     private final Command command;
+    private final GuestObserver.CommandWatch watch;
     private final int pid;
     private final long firstByte;
     private final long missed;
@@ -41,10 +43,10 @@ public final class Execution implements AutoCloseable {
     /// Data that the guest sends with a process: its id, and the amount of earlier output.
     private record Begun(int pid, long firstByte, long firstErrorByte) {}
 
-    private Execution(Guest guest, Channel channel, Command command, Begun begun) {
-        this.guest = guest;
+    private Execution(Channel channel, Command command, GuestObserver.CommandWatch watch, Begun begun) {
         this.channel = channel;
         this.command = command;
+        this.watch = watch;
         this.pid = begun.pid();
         this.firstByte = begun.firstByte();
         this.missed = begun.firstByte() + begun.firstErrorByte();
@@ -52,54 +54,51 @@ public final class Execution implements AutoCloseable {
 
     /// Starts `command` as the sandbox user and returns as soon as it runs. Throws `CannotRun` if it cannot start.
     public static Execution start(Guest guest, Command command) {
-        return begin(guest, command, guest.open(Service.EXEC, CommandCodec.exec(command), program(command)));
+        try (var undo = new Undo()) {
+            var watch = undo.add(guest.watchCommand());
+            var channel = guest.open(Service.EXEC, CommandCodec.exec(command), program(command));
+            var execution = begin(command, channel, watch);
+            undo.keep();
+            return execution;
+        }
     }
 
     /// Starts `command` under `name`, like [#startOnKeptTerminal], without a terminal. A guest that cannot keep
     /// commands starts it nevertheless, and detaches it when the connection is lost.
     public static Execution startKept(Guest guest, Command command, String name) {
-        Payload request = guest.keeps() ? CommandCodec.kept(command).string(name) : CommandCodec.exec(command);
-        return begin(guest, command, guest.openKept(Service.EXEC, request, program(command)));
+        Payload request =
+                guest.canKeepProcesses() ? CommandCodec.kept(command).string(name) : CommandCodec.exec(command);
+        return begin(command, guest.openKept(Service.EXEC, request, program(command)), guest::explain);
     }
 
     /// Starts `command` on a terminal that the guest keeps under `name`. All its output arrives as
     /// standard output. If the connection is lost, the command
     /// continues, and [#attach] takes it over. The guest keeps only part of the output, so no output limit applies.
     public static Execution startOnKeptTerminal(Guest guest, Command command, String name, int columns, int rows) {
-        if (!guest.keeps()) {
+        if (!guest.canKeepProcesses()) {
             throw new SandboxException(new Failure.Unsupported(
                     "a shell", "the guest of this sandbox, " + guest.build() + ", cannot keep one"));
         }
         Payload request = CommandCodec.kept(command).u16(columns).u16(rows).string(name);
-        return begin(guest, command, guest.openKept(Service.PTY, request, program(command)));
+        return begin(command, guest.openKept(Service.PTY, request, program(command)), guest::explain);
     }
 
     /// Takes over a kept process. The output starts with the bytes that the guest kept; [#firstByte] is their
     /// position.
     public static Execution attach(Guest guest, SurvivingProcess survivor) {
         String name = survivor.name().orElseThrow();
+        Command unknown = Command.of(name).withInput(Command.Input.STREAM);
         Channel channel = guest.attach(survivor, new RequestSubject.Program(name));
-        try {
-            Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64(), fields.u64()));
-            Command unknown = Command.of(name).withInput(Command.Input.STREAM);
-            return new Execution(guest, channel, unknown, begun);
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
-        }
+        Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64(), fields.u64()));
+        return new Execution(channel, unknown, guest::explain, begun);
     }
 
     private static RequestSubject program(Command command) {
         return new RequestSubject.Program(command.argv().getFirst());
     }
 
-    private static Execution begin(Guest guest, Command command, Channel channel) {
-        try {
-            return new Execution(guest, channel, command, new Begun(channel.started(Fields::i32), 0, 0));
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
-        }
+    private static Execution begin(Command command, Channel channel, GuestObserver.CommandWatch watch) {
+        return new Execution(channel, command, watch, new Begun(channel.started(Fields::i32), 0, 0));
     }
 
     /// Adds a listener that receives the same events as the reader. Call it before the first read.
@@ -150,7 +149,7 @@ public final class Execution implements AutoCloseable {
                 case Message.Eof _ -> {}
                 case Message.Ended _ -> {
                     progress = Progress.EXITED;
-                    Exit exit = guest.explain(channel.result(ExitCodec::read));
+                    Exit exit = watch.explain(channel.result(ExitCodec::read));
                     outputListener.exited(exit);
                     return new ExecEvent.Exited(exit);
                 }
@@ -219,6 +218,7 @@ public final class Execution implements AutoCloseable {
     @Override
     public void close() {
         channel.close();
+        watch.close();
         outputListener.left();
     }
 }

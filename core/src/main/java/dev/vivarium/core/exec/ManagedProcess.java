@@ -104,8 +104,8 @@ public final class ManagedProcess implements AutoCloseable {
     /// process is not detached, because its output belongs to the waiting client.
     public OutputFollower follow() {
         return new OutputFollower(
-                tail.orElseThrow(() -> new SandboxException(
-                        new Failure.InvalidRequest("process_id", "must name a detached process to follow its output"))),
+                tail.orElseThrow(() ->
+                        SandboxException.invalid("process_id", "must name a detached process to follow its output")),
                 this);
     }
 

@@ -82,7 +82,6 @@ final class OutputRing {
         }
     }
 
-    /// Marks the end of the output.
     void end() {
         lock.lock();
         try {

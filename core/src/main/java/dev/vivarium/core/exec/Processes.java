@@ -75,7 +75,6 @@ public final class Processes {
         }
     }
 
-    /// Reports whether a surviving process of a guest is a detached process.
     public static boolean isDetached(SurvivingProcess survivor) {
         return survivor.service() == Service.EXEC
                 && survivor.name().filter(name -> ID.matcher(name).matches()).isPresent();

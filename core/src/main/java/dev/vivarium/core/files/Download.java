@@ -1,5 +1,6 @@
 package dev.vivarium.core.files;
 
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.guest.Channel;
 import dev.vivarium.core.guest.Message;
 import dev.vivarium.model.Failure;

@@ -30,6 +30,10 @@ final class EntryCodec {
             case 1 -> FileEntry.Type.FILE;
             case 2 -> FileEntry.Type.DIRECTORY;
             case 3 -> FileEntry.Type.LINK;
+            case 5 -> FileEntry.Type.FIFO;
+            case 6 -> FileEntry.Type.SOCKET;
+            case 7 -> FileEntry.Type.CHARACTER_DEVICE;
+            case 8 -> FileEntry.Type.BLOCK_DEVICE;
             default -> FileEntry.Type.OTHER;
         };
     }

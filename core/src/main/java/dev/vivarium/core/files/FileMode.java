@@ -1,7 +1,6 @@
 package dev.vivarium.core.files;
 
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 
 /// Permissions of a file after a write. Immutable.
 public sealed interface FileMode {
@@ -15,22 +14,17 @@ public sealed interface FileMode {
         private static final int MOST = 0777;
 
         public Exactly {
-            if (bits < 0 || bits > MOST) {
-                throw invalid();
-            }
+            require(bits >= 0 && bits <= MOST);
         }
     }
 
     /// Parses octal digits, as `chmod` does.
     static FileMode parse(String text) {
-        if (!text.matches("[0-7]{1,4}")) {
-            throw invalid();
-        }
+        require(text.matches("[0-7]{1,4}"));
         return new Exactly(Integer.parseInt(text, 8));
     }
 
-    private static SandboxException invalid() {
-        return new SandboxException(
-                new Failure.InvalidRequest("X-File-Mode", "must be octal digits such as 755, and at most 777"));
+    private static void require(boolean holds) {
+        Failure.InvalidRequest.require(holds, "X-File-Mode", "must be octal digits such as 755, and at most 777");
     }
 }

@@ -14,10 +14,10 @@ import java.util.Optional;
 /// states; see [#isSettled].
 public record FileVersion(long inode, long size, long modifiedNanos, long changedNanos) {
     /// Maximum size of a file that is identified by its hash. A larger file is identified by its version.
-    public static final long HASHED_BYTES = 8L << 20;
+    public static final long ALWAYS_HASHED_BYTES = 8L << 20;
 
     /// Maximum size of a file that is hashed on request.
-    public static final long MOST_HASHED_BYTES = 1L << 30;
+    public static final long MAX_HASHED_BYTES = 1L << 30;
 
     private static final long NANOS = 1_000_000_000L;
     private static final Duration TICKS = Duration.ofMillis(100);

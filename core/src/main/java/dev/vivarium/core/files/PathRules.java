@@ -1,5 +1,7 @@
 package dev.vivarium.core.files;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.charset.StandardCharsets;
@@ -14,24 +16,16 @@ final class PathRules {
     private PathRules() {}
 
     /// Validates the path of a file inside the workspace.
-    static String inside(String path) {
-        if (path.isEmpty()) {
-            throw invalid("must not be empty");
-        }
-        return checked(path);
+    static String requireInside(String path) {
+        require(!path.isEmpty(), "path", "must not be empty");
+        return requireInsideOrRoot(path);
     }
 
     /// Validates the path of a file inside the workspace, or of the workspace itself: `""` or `"."`.
-    static String checked(String path) {
-        if (path.indexOf('\0') >= 0) {
-            throw invalid("must not hold a NUL character");
-        }
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(path)) {
-            throw invalid("must be well-formed Unicode");
-        }
-        if (path.getBytes(StandardCharsets.UTF_8).length > MAX_PATH) {
-            throw invalid("must be at most " + MAX_PATH + " bytes long");
-        }
+    static String requireInsideOrRoot(String path) {
+        require(path.indexOf('\0') < 0, "path", "must not hold a NUL character");
+        require(StandardCharsets.UTF_8.newEncoder().canEncode(path), "path", "must be well-formed Unicode");
+        require(lengthOf(path) <= MAX_PATH, "path", "must be at most " + MAX_PATH + " bytes long");
         if (path.startsWith("/")) {
             throw new SandboxException(new Failure.PathEscapes(path));
         }
@@ -45,12 +39,13 @@ final class PathRules {
         if (component.equals("..")) {
             throw new SandboxException(new Failure.PathEscapes(path));
         }
-        if (component.getBytes(StandardCharsets.UTF_8).length > MAX_COMPONENT) {
-            throw invalid("must not hold a name longer than " + MAX_COMPONENT + " bytes");
-        }
+        require(
+                lengthOf(component) <= MAX_COMPONENT,
+                "path",
+                "must not hold a name longer than " + MAX_COMPONENT + " bytes");
     }
 
-    private static SandboxException invalid(String rule) {
-        return new SandboxException(new Failure.InvalidRequest("path", rule));
+    private static int lengthOf(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 }

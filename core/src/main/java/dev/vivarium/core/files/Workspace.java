@@ -43,7 +43,8 @@ public final class Workspace {
 
     /// Returns the metadata of `path`. Does not follow a symbolic link.
     public FileEntry stat(String path) {
-        Payload request = new Payload().string(PathRules.checked(path)).u8(0);
+        Payload request =
+                new Payload().string(PathRules.requireInsideOrRoot(path)).u8(0);
         return guest.ask(Service.STAT, request, new RequestSubject.File(path), fields -> EntryCodec.read(fields, path));
     }
 
@@ -55,17 +56,12 @@ public final class Workspace {
     /// Opens a range of a file: at most `length` bytes from `offset`.
     public Download read(String path, long offset, long length) {
         Payload request =
-                new Payload().string(PathRules.inside(path)).u64(offset).u64(length);
+                new Payload().string(PathRules.requireInside(path)).u64(offset).u64(length);
         Channel channel = guest.open(Service.READ, request, new RequestSubject.File(path));
-        try {
-            return channel.started(fields -> {
-                FileEntry entry = EntryCodec.read(fields, path);
-                return new Download(channel, entry, FileVersion.read(fields, entry));
-            });
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
-        }
+        return channel.started(fields -> {
+            FileEntry entry = EntryCodec.read(fields, path);
+            return new Download(channel, entry, FileVersion.read(fields, entry));
+        });
     }
 
     /// Returns the hash of a file, and whether the file was steady. Retries a few times if the file was written to
@@ -79,7 +75,7 @@ public final class Workspace {
     }
 
     private FileHash hashOnce(String path) {
-        Payload request = new Payload().string(PathRules.inside(path));
+        Payload request = new Payload().string(PathRules.requireInside(path));
         return guest.ask(Service.HASH, request, new RequestSubject.File(path), fields -> FileHash.read(fields, path));
     }
 
@@ -89,13 +85,14 @@ public final class Workspace {
         return write(path, limits, WriteCondition.NONE, FileMode.KEPT);
     }
 
-    /// Starts writing a file, which replaces an existing one if `condition` holds at [Upload#commit]. The guest
-    /// itself checks that a path does not exist, so this check also holds against processes inside.
+    /// Starts writing a file. If `condition` holds at [Upload#commit], the file replaces an existing one. For
+    /// [WriteCondition.Absent], the guest checks again when it renames the file, because processes in the sandbox
+    /// do not take the write lock.
     public Upload write(String path, Upload.Limits limits, WriteCondition condition, FileMode mode) {
         int onlyNew = condition instanceof WriteCondition.Absent ? FAIL_IF_EXISTS : 0;
         int keepMode = mode instanceof FileMode.Kept ? KEEP_MODE : 0;
         Payload request = new Payload()
-                .string(PathRules.inside(path))
+                .string(PathRules.requireInside(path))
                 .u32(mode instanceof FileMode.Exactly(int bits) ? bits : FILE_MODE)
                 .u8(MAKE_PARENTS | onlyNew | keepMode)
                 .u64(limits.maxFileBytes())
@@ -120,8 +117,10 @@ public final class Workspace {
     /// Lists a directory in compact form. Calls `reserve` with the number of bytes before each allocation. If
     /// `reserve` throws, the listing ends.
     public PackedListing list(String path, ListDepth depth, int maxEntries, LongConsumer reserve) {
-        Payload request =
-                new Payload().string(PathRules.checked(path)).u8(flag(depth)).u32(maxEntries);
+        Payload request = new Payload()
+                .string(PathRules.requireInsideOrRoot(path))
+                .u8(flag(depth))
+                .u32(maxEntries);
         try (Channel channel = guest.open(Service.LIST, request, new RequestSubject.File(path))) {
             var packed = new PackedListing(maxEntries, reserve);
             while (channel.next() instanceof Message.Data(int _, byte[] bytes)) {
@@ -133,22 +132,20 @@ public final class Workspace {
 
     /// Creates a directory and its parents. An existing directory is not an error.
     public void mkdir(String path) {
-        Payload request =
-                new Payload().string(PathRules.inside(path)).u32(DIRECTORY_MODE).u8(1);
+        Payload request = new Payload()
+                .string(PathRules.requireInside(path))
+                .u32(DIRECTORY_MODE)
+                .u8(1);
         guest.ask(Service.MKDIR, request, new RequestSubject.File(path), Fields::isEmpty);
     }
 
-    /// Renames a file or directory. Throws `FileExists` if the target exists.
-    public void move(String from, String to) {
-        move(from, to, Replacing.NOTHING, WriteCondition.NONE);
-    }
-
-    /// Renames a file or directory if `condition` holds for it.
+    /// Renames a file or directory if `condition` holds for it. Throws `FileExists` if the target exists and must
+    /// not be replaced.
     public void move(String from, String to, Replacing replacing, WriteCondition condition) {
         Payload request = new Payload()
-                .string(PathRules.inside(from))
-                .string(PathRules.inside(to))
-                .u8(replacing == Replacing.WHAT_IS_THERE ? 1 : 0);
+                .string(PathRules.requireInside(from))
+                .string(PathRules.requireInside(to))
+                .u8(replacing == Replacing.EXISTING_TARGET ? 1 : 0);
         change(
                 from,
                 condition,
@@ -158,18 +155,13 @@ public final class Workspace {
     /// Effect of a move on an existing target.
     public enum Replacing {
         NOTHING,
-        WHAT_IS_THERE
+        EXISTING_TARGET
     }
 
-    /// Removes a file or directory; a non-empty one only with [ListDepth#ALL]. Returns the number of removed files
-    /// and directories.
-    public long remove(String path, ListDepth depth) {
-        return remove(path, depth, WriteCondition.NONE);
-    }
-
-    /// Removes a file or directory if `condition` holds for it.
+    /// Removes a file or directory if `condition` holds for it; a non-empty directory only with [ListDepth#ALL].
+    /// Returns the number of removed files and directories.
     public long remove(String path, ListDepth depth, WriteCondition condition) {
-        Payload request = new Payload().string(PathRules.inside(path)).u8(flag(depth));
+        Payload request = new Payload().string(PathRules.requireInside(path)).u8(flag(depth));
         return change(
                 path, condition, () -> guest.ask(Service.REMOVE, request, new RequestSubject.File(path), Fields::u64));
     }
@@ -188,10 +180,10 @@ public final class Workspace {
             return;
         }
         boolean isPresent = find(path).isPresent();
-        Set<String> names = isPresent ? names(path, condition.namesHash()) : Set.of();
-        if (!condition.holds(isPresent, names)) {
+        Set<String> tags = isPresent ? tags(path, condition.hasHash()) : Set.of();
+        if (!condition.holds(isPresent, tags)) {
             throw new SandboxException(
-                    new Failure.PreconditionFailed(path, names.stream().findFirst()));
+                    new Failure.PreconditionFailed(path, tags.stream().findFirst()));
         }
     }
 
@@ -207,21 +199,22 @@ public final class Workspace {
         }
     }
 
-    /// Returns the tags of the current content, its `ETag` first: its hash, or the version of a large file. Hashes
-    /// a large file only if `wantsHash`. A directory or a dangling link has none.
-    private Set<String> names(String path, boolean wantsHash) {
+    /// Returns the tags of the current content. The first tag is the `ETag`: the hash of a small file, or the
+    /// version of a large file. If `wantsHash`, a large file also has its hash. A directory or a dangling link has
+    /// no tags.
+    private Set<String> tags(String path, boolean wantsHash) {
         try (Download download = read(path, 0, 0)) {
-            var names = new LinkedHashSet<String>();
+            var tags = new LinkedHashSet<String>();
             long size = download.entry().size();
             boolean isLarge =
-                    size > FileVersion.HASHED_BYTES && download.version().isPresent();
+                    size > FileVersion.ALWAYS_HASHED_BYTES && download.version().isPresent();
             if (isLarge) {
-                names.add(download.version().get().tag());
+                tags.add(download.version().get().tag());
             }
-            if (!isLarge || wantsHash && size <= FileVersion.MOST_HASHED_BYTES) {
-                names.add(steadyHash(path));
+            if (!isLarge || wantsHash && size <= FileVersion.MAX_HASHED_BYTES) {
+                tags.add(steadyHash(path));
             }
-            return names;
+            return tags;
         } catch (SandboxException e) {
             return switch (e.failure()) {
                 case Failure.NoSuchFile _, Failure.WrongFileType _, Failure.PathEscapes _ -> Set.of();
@@ -240,15 +233,11 @@ public final class Workspace {
 
     /// Watches a directory and everything below it. The watch reports every change after this call returns.
     public Watch watch(String path) {
-        Payload request = new Payload().string(PathRules.checked(path)).u8(1);
+        Payload request =
+                new Payload().string(PathRules.requireInsideOrRoot(path)).u8(1);
         Channel channel = guest.open(Service.WATCH, request, new RequestSubject.File(path));
-        try {
-            channel.started(Fields::isEmpty);
-            return new Watch(channel, path);
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
-        }
+        channel.started(Fields::isEmpty);
+        return new Watch(channel, path);
     }
 
     private static int flag(ListDepth depth) {

@@ -34,7 +34,7 @@ public sealed interface WriteCondition {
     }
 
     /// Reports whether a tag of this condition is a SHA-256.
-    default boolean namesHash() {
+    default boolean hasHash() {
         return switch (this) {
             case Always _, Present _, Absent _ -> false;
             case OneOf(Set<String> tags) -> tags.stream().anyMatch(WriteCondition::isHash);
@@ -47,13 +47,13 @@ public sealed interface WriteCondition {
     }
 
     /// Reports whether the condition holds for a path with these tags.
-    default boolean holds(boolean present, Set<String> names) {
+    default boolean holds(boolean present, Set<String> tags) {
         return switch (this) {
             case Always _ -> true;
             case Present _ -> present;
             case Absent _ -> !present;
-            case OneOf(Set<String> wanted) -> names.stream().anyMatch(wanted::contains);
-            case NoneOf(Set<String> unwanted) -> names.stream().noneMatch(unwanted::contains);
+            case OneOf(Set<String> wanted) -> tags.stream().anyMatch(wanted::contains);
+            case NoneOf(Set<String> unwanted) -> tags.stream().noneMatch(unwanted::contains);
         };
     }
 }

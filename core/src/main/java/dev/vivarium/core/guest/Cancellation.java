@@ -14,7 +14,6 @@ import java.util.List;
 /// answer gets [#FAILURE]. Channels that outlive their caller, as those of kept processes, are not registered. An
 /// interrupt would be simpler, but it would also break database connections and half-finished changes of sandboxes.
 public final class Cancellation {
-    /// Failure of cancelled calls.
     public static final Failure FAILURE = new RequestFailure.ClientGone();
 
     /// From this number on, ended channels are removed before another channel is registered.

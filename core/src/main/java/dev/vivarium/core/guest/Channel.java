@@ -80,12 +80,14 @@ public final class Channel implements AutoCloseable {
         this.window = new ReceiveWindow(service, memory);
     }
 
-    /// Waits until the guest starts the request, and parses its first reply.
+    /// Waits until the guest starts the request, and parses its first reply. Closes the channel if this fails.
     public <T> T started(Function<Fields, T> shape) {
         try {
             return parse(awaitStarted(), shape);
-        } catch (SandboxException e) {
-            throw connection.explained(e);
+        } catch (RuntimeException e) {
+            RuntimeException failed = e instanceof SandboxException known ? connection.explained(known) : e;
+            close();
+            throw failed;
         }
     }
 
@@ -193,6 +195,7 @@ public final class Channel implements AutoCloseable {
             ByteBuffer header = ByteBuffer.allocate(DATA_HEADER);
             Payload.header(header, number, Kind.DATA, 1 + portion).put(Payload.HEADER, (byte) INPUT);
             connection.send(header, ByteBuffer.wrap(bytes, offset + sent, portion));
+            observer.transferred();
             sent += portion;
             writing.spend(portion);
         }
@@ -347,6 +350,7 @@ public final class Channel implements AutoCloseable {
         if (!wanted) {
             return;
         }
+        observer.transferred();
         window.arrived(stream, data.remaining());
         inbox.add(stream, data);
     }

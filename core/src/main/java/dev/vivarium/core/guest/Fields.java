@@ -74,7 +74,7 @@ public final class Fields {
     }
 
     /// Text for people. It is shown in pages and logs, so control characters are removed and the length is limited.
-    String text() {
+    String displayText() {
         String text = string();
         String cut = text.length() > MAX_WORDS ? text.substring(0, MAX_WORDS) : text;
         return cut.replaceAll("[\\p{Cntrl}\\p{Cs}]", " ").strip();

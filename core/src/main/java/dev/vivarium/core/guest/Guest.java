@@ -27,25 +27,25 @@ public final class Guest implements AutoCloseable {
 
     private final Connection connection;
     private final Hello hello;
-    private final AtomicLong tokens;
-    private final Counting counting;
+    private final AtomicLong pingTokens;
+    private final Notification notification;
 
-    /// Whether the observer is notified of channels that are opened here.
-    private enum Counting {
+    /// Whether this object notifies the observer of the channels that it opens.
+    private enum Notification {
         EACH_CHANNEL,
         NONE
     }
 
-    private Guest(Connection connection, Hello hello, AtomicLong tokens, Counting counting) {
+    private Guest(Connection connection, Hello hello, AtomicLong pingTokens, Notification notification) {
         this.connection = connection;
         this.hello = hello;
-        this.tokens = tokens;
-        this.counting = counting;
+        this.pingTokens = pingTokens;
+        this.notification = notification;
     }
 
     /// The same guest for passive readers: channels that are opened through it do not count as use of the sandbox.
-    public Guest unnoticed() {
-        return new Guest(connection, hello, tokens, Counting.NONE);
+    public Guest withoutObserver() {
+        return new Guest(connection, hello, pingTokens, Notification.NONE);
     }
 
     /// Performs the handshake with the guest on `socket`, and takes ownership of the socket. Throws if HELLO does
@@ -62,14 +62,14 @@ public final class Guest implements AutoCloseable {
                 throw refuse(connection, "it has another secret");
             }
             if (hello.generation() < GENERATION) {
-                throw refuse(connection, "it speaks no generation that the host speaks");
+                throw refuse(connection, "its protocol generation is older than " + GENERATION);
             }
             for (SurvivingProcess process : hello.survivors()) {
                 channelTable.reserve(Channel.unread(connection, process.channel()));
             }
             connection.welcome();
             connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
-            return new Guest(connection, hello, new AtomicLong(), Counting.EACH_CHANNEL);
+            return new Guest(connection, hello, new AtomicLong(), Notification.EACH_CHANNEL);
         } catch (RuntimeException e) {
             connection.lose(Disconnect.Cause.BROKEN, "the handshake failed");
             throw connection.isLostByServer() ? failed(connection, e) : e;
@@ -91,21 +91,21 @@ public final class Guest implements AutoCloseable {
         return hello.build();
     }
 
-    /// Processes from an earlier connection. Each waits for [#detach], for [#kill] or, if it is kept, for
-    /// [#attach].
+    /// Processes from an earlier connection. The caller must [#detach] each of them; a kept process can also be
+    /// attached with [#attach].
     public List<SurvivingProcess> survivors() {
         return hello.survivors();
     }
 
     /// Reports whether the guest can keep processes for the next connection.
-    public boolean keeps() {
-        return hello.keeps();
+    public boolean canKeepProcesses() {
+        return hello.canKeepProcesses();
     }
 
     /// Attaches to a kept process of an earlier connection, once. Its channel begins with the output that the guest
     /// stored.
     public Channel attach(SurvivingProcess survivor, RequestSubject subject) {
-        GuestObserver observer = observer();
+        GuestObserver observer = observer().ofKept();
         observer.began(survivor.service());
         var channel = new Channel(
                 connection, survivor.channel(), survivor.service(), subject, observer, connection.reservation());
@@ -127,27 +127,27 @@ public final class Guest implements AutoCloseable {
         connection.send(new Payload().frame(survivor.channel(), Kind.DETACH));
     }
 
-    /// Kills a process of an earlier connection and its descendants.
-    public void kill(SurvivingProcess survivor) {
-        connection.send(new Payload().frame(survivor.channel(), Kind.CLOSE));
-    }
-
-    /// Opens a channel. In the specification, `request` follows the credit. The [Cancellation] of the calling
-    /// thread, if any, closes the channel.
+    /// Opens a channel. `request` has the fields of OPEN after the service and the credit. The [Cancellation] of
+    /// the calling thread, if any, closes the channel.
     public Channel open(Service service, Payload request, RequestSubject subject) {
         Cancellation.checkCurrent();
-        Channel channel = openKept(service, request, subject);
+        Channel channel = open(service, request, subject, observer(), _ -> {});
         Cancellation.register(channel);
         return channel;
     }
 
-    /// Opens a channel that outlives its caller.
+    /// Opens a channel of a process that outlives its caller.
     public Channel openKept(Service service, Payload request, RequestSubject subject) {
-        return open(service, request, subject, _ -> {});
+        return open(service, request, subject, observer().ofKept(), _ -> {});
     }
 
     /// Opens a channel; `prepare` receives the channel before the guest receives the request.
-    private Channel open(Service service, Payload request, RequestSubject subject, Consumer<Channel> prepare) {
+    private Channel open(
+            Service service,
+            Payload request,
+            RequestSubject subject,
+            GuestObserver observer,
+            Consumer<Channel> prepare) {
         if (!hello.offers(service)) {
             String feature = service.name().toLowerCase(Locale.ROOT);
             throw new SandboxException(new Failure.Unsupported(
@@ -158,8 +158,8 @@ public final class Guest implements AutoCloseable {
             open.u32(service.initialWindow());
         }
         open.append(request);
-        // First add, then check (in send), so a loss in between ends the channel.
-        Channel channel = add(service, subject);
+        // The channel is added before `send` checks the connection, so that a loss in between ends the channel.
+        Channel channel = add(service, subject, observer);
         prepare.accept(channel);
         try {
             connection.send(open.frame(channel.number(), Kind.OPEN));
@@ -172,26 +172,21 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Listens on the loopback of the guest, on `port` or, if `port` is 0, on a port that the kernel selects.
-    /// Passes each incoming connection to `taker` in a virtual thread, and closes it when `taker` returns. At most
-    /// `most` connections are open at a time. Fails with `ProviderFailed` if the port is in use.
-    public InsideListener listen(int port, int most, Consumer<Channel> taker) {
-        var incomingConnections = new IncomingConnections(connection, most, taker);
+    /// Passes each incoming connection to `handler` in a virtual thread, and closes it when `handler` returns. At
+    /// most `maxConnections` are open at a time. Fails with `ProviderFailed` if the port is in use.
+    public InsideListener listen(int port, int maxConnections, Consumer<Channel> handler) {
+        var incomingConnections = new IncomingConnections(connection, maxConnections, handler);
         Channel channel = open(
                 Service.LISTEN,
-                new Payload().u16(port).u16(most),
+                new Payload().u16(port).u16(maxConnections),
                 new RequestSubject.Port("port " + port),
-                // Before the request, because the first connection can arrive together with the reply.
+                observer(),
+                // The listener is added before the request, because the first connection can arrive with the reply.
                 opening -> connection.channelTable().addListener(opening.number(), incomingConnections));
-        try {
-            return new InsideListener(channel, channel.started(Fields::u16));
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
-        }
+        return new InsideListener(channel, channel.started(Fields::u16));
     }
 
-    private Channel add(Service service, RequestSubject subject) {
-        GuestObserver observer = observer();
+    private Channel add(Service service, RequestSubject subject, GuestObserver observer) {
         observer.began(service);
         var memory = connection.reservation();
         try {
@@ -209,24 +204,19 @@ public final class Guest implements AutoCloseable {
     }
 
     private GuestObserver observer() {
-        return counting == Counting.EACH_CHANNEL ? connection.observer() : GuestObserver.NONE;
+        return notification == Notification.EACH_CHANNEL ? connection.observer() : GuestObserver.NONE;
     }
 
     /// Sends a request without streams, and parses the reply.
-    public <T> T ask(Service service, Payload request, RequestSubject subject, Function<Fields, T> shape) {
+    public <T> T ask(Service service, Payload request, RequestSubject subject, Function<Fields, T> parser) {
         try (Channel channel = open(service, request, subject)) {
-            return channel.result(shape);
+            return channel.result(parser);
         }
     }
 
-    /// Measures the round trip to the guest. Throws after five seconds without a reply.
-    public Duration ping() {
-        return pingWithin(TIMEOUT);
-    }
-
-    /// Like [#ping()], with another time limit.
+    /// Measures the round trip to the guest. Throws if the guest does not reply within `timeout`.
     public Duration pingWithin(Duration timeout) {
-        long token = tokens.incrementAndGet();
+        long token = pingTokens.incrementAndGet();
         long began = System.nanoTime();
         var pong = connection.channelTable().expectPong(token);
         try {
@@ -247,9 +237,12 @@ public final class Guest implements AutoCloseable {
         return ask(Service.STATS, new Payload(), new RequestSubject.Machine(), GuestStats::read);
     }
 
-    /// Sets the number of processors that later commands see, 0 for all, and the seconds that the guest continues
-    /// without a host, 0 for ever. A guest of version 0.1 ignores the second number. Returns before the guest
-    /// replies, so that the caller can do other work. Close the result.
+    /// Configures the guest. Returns before the guest replies, so that the caller can do other work. Close the
+    /// result.
+    ///
+    /// @param cpus               number of processors that later commands see; 0 for all
+    /// @param orphanGraceSeconds time that the guest continues without a host; 0 for no limit. A guest of version
+    ///                           0.1 ignores it
     public Setup startSetup(int cpus, long orphanGraceSeconds) {
         var request = new Payload().u32(cpus).u32((int) orphanGraceSeconds);
         return new Setup(open(Service.SETUP, request, new RequestSubject.Machine()));
@@ -282,12 +275,16 @@ public final class Guest implements AutoCloseable {
         connection.send(new Payload().frame(0, Kind.SHUTDOWN));
     }
 
-    /// Sets the observer of this guest.
     public void observedBy(GuestObserver observer) {
         connection.observedBy(observer);
     }
 
-    /// Final exit of a command, corrected by the observer.
+    /// Starts to observe a command, before its start. Close the result.
+    public GuestObserver.CommandWatch watchCommand() {
+        return connection.observer().watchCommand();
+    }
+
+    /// Corrects the exit of a command with facts of the observer, such as an OOM kill.
     public Exit explain(Exit exit) {
         return connection.observer().explain(exit);
     }

@@ -39,7 +39,7 @@ record GuestError(Code code, long actual, long limit, String message) {
     static GuestError read(Fields fields) {
         Code code = Code.of(fields.u16());
         fields.u32(); // errno; the message contains its text
-        return new GuestError(code, fields.u64(), fields.u64(), fields.text());
+        return new GuestError(code, fields.u64(), fields.u64(), fields.displayText());
     }
 
     Failure about(RequestSubject subject, SandboxId id) {

@@ -15,10 +15,38 @@ public interface GuestObserver {
     /// Called after the end of a channel. The guest loop also calls it, so it must not block.
     default void ended(Service service) {}
 
+    /// Observer of the channels of processes that no client waits for: detached commands and shared terminals.
+    default GuestObserver ofKept() {
+        return this;
+    }
+
+    /// Observer of the connections that programs inside open to the host.
+    default GuestObserver ofInside() {
+        return this;
+    }
+
+    /// Called when data passes a channel, in both directions. The guest loop also calls it, so it must not block.
+    default void transferred() {}
+
     /// Failure for the callers of a lost guest. Called in the thread of the caller, without locks; may block
     /// briefly.
     default Failure explain(Failure.GuestUnreachable loss) {
         return loss;
+    }
+
+    /// Starts to observe a command, before its start. Close the result.
+    default CommandWatch watchCommand() {
+        return this::explain;
+    }
+
+    /// Observation of one command. Must be thread-safe.
+    interface CommandWatch extends AutoCloseable {
+        /// Corrects the exit of the command.
+        Exit explain(Exit exit);
+
+        /// Idempotent.
+        @Override
+        default void close() {}
     }
 
     /// Corrects the exit of a command with facts that the guest does not have, such as an OOM kill.

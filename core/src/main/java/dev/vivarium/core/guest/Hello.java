@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /// HELLO: the first frame of a guest. Immutable.
 record Hello(int generation, long features, String secret, String build, List<SurvivingProcess> survivors) {
-    private static final long KEEPING = 1L << 32;
+    private static final long KEEPS_PROCESSES = 1L << 32;
     private static final byte[] MAGIC = "VIVG".getBytes(StandardCharsets.US_ASCII);
 
     Hello {
@@ -24,7 +24,7 @@ record Hello(int generation, long features, String secret, String build, List<Su
         int generation = fields.u16();
         long features = fields.i64();
         String secret = fields.string();
-        String build = fields.text();
+        String build = fields.displayText();
         return new Hello(generation, features, secret, build, survivors(fields));
     }
 
@@ -39,8 +39,8 @@ record Hello(int generation, long features, String secret, String build, List<Su
     }
 
     /// Reports whether the guest can keep processes for the next host.
-    boolean keeps() {
-        return (features & KEEPING) != 0;
+    boolean canKeepProcesses() {
+        return (features & KEEPS_PROCESSES) != 0;
     }
 
     @Override
@@ -61,18 +61,19 @@ record Hello(int generation, long features, String secret, String build, List<Su
                 throw new ProtocolViolation("HELLO names channel " + Integer.toUnsignedString(channel));
             }
         }
-        return named(fields, survivors);
+        return withNames(fields, survivors);
     }
 
-    /// Names of kept processes. An older guest keeps no processes and sends no names.
-    private static List<SurvivingProcess> named(Fields fields, Map<Integer, SurvivingProcess> survivors) {
+    /// Adds the names of kept processes. An older guest keeps no processes and sends no names.
+    private static List<SurvivingProcess> withNames(Fields fields, Map<Integer, SurvivingProcess> survivors) {
         long count = fields.isEmpty() ? 0 : fields.u32();
         for (long i = 0; i < count; i++) {
             int channel = fields.i32();
             String name = fields.string();
             var kept = survivors.get(channel);
             if (kept == null) {
-                throw new ProtocolViolation("HELLO keeps what it does not run");
+                throw new ProtocolViolation("HELLO has a name for channel " + Integer.toUnsignedString(channel)
+                        + ", which it does not list");
             }
             survivors.put(
                     channel,

@@ -47,8 +47,9 @@ final class IncomingConnections {
     /// closed.
     private GuestObserver observer() {
         try {
-            connection.observer().began(Service.DIAL);
-            return connection.observer();
+            GuestObserver observer = connection.observer().ofInside();
+            observer.began(Service.DIAL);
+            return observer;
         } catch (SandboxException e) {
             return GuestObserver.NONE;
         }

@@ -1,6 +1,5 @@
 package dev.vivarium.core.guest;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -57,7 +56,6 @@ public final class Payload {
         return this;
     }
 
-    /// Appends the content of `other`.
     Payload append(Payload other) {
         return fixed(Arrays.copyOfRange(other.buffer.array(), HEADER, other.buffer.position()));
     }
@@ -73,8 +71,7 @@ public final class Payload {
 
     private ByteBuffer room(int length) {
         if (buffer.position() - HEADER > MAX - length) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("request", "must be at most " + MAX + " bytes with all its fields"));
+            throw SandboxException.invalid("request", "must be at most " + MAX + " bytes with all its fields");
         }
         if (buffer.remaining() < length) {
             int wanted = Math.max(2 * buffer.capacity(), buffer.position() + length);

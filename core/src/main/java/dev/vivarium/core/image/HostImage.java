@@ -1,6 +1,7 @@
 package dev.vivarium.core.image;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.provider.FileTrees;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,8 +13,6 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -73,7 +72,7 @@ final class HostImage {
                     export PATH
                     """,
             "bash.bashrc", """
-                    [ -z "$PS1" ] || PS1='\\u@sandbox:\\w\\$ '
+                    [ -z "$PS1" ] || PS1='\\u@${debian_chroot:-sandbox}:\\w\\$ '
                     """);
 
     private final Path directory;
@@ -207,17 +206,13 @@ final class HostImage {
     }
 
     private static String hash(List<Path> files) throws IOException {
-        try {
-            var digest = MessageDigest.getInstance("SHA-256");
-            digest.update(("generation " + GENERATION + shared()).getBytes(StandardCharsets.UTF_8));
-            for (var file : files) {
-                var attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-                var line = file + " " + attributes.size() + " " + attributes.lastModifiedTime();
-                digest.update(line.getBytes(StandardCharsets.UTF_8));
-            }
-            return HexFormat.of().formatHex(digest.digest()).substring(0, 12);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
+        var digest = Digests.sha256();
+        digest.update(("generation " + GENERATION + shared()).getBytes(StandardCharsets.UTF_8));
+        for (var file : files) {
+            var attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            var line = file + " " + attributes.size() + " " + attributes.lastModifiedTime();
+            digest.update(line.getBytes(StandardCharsets.UTF_8));
         }
+        return HexFormat.of().formatHex(digest.digest()).substring(0, 12);
     }
 }

@@ -70,10 +70,10 @@ public final class Images {
         }
         var root = directory.resolve(requireName(name));
         if (!Files.isDirectory(root)) {
-            throw new SandboxException(new Failure.InvalidRequest(
+            throw SandboxException.invalid(
                     "image",
                     "'" + name + "' is not there, only " + names()
-                            + "; viv image build makes debian and worker, viv image import any other"));
+                            + "; viv image build makes debian and worker, viv image import any other");
         }
         try {
             return at(root);
@@ -108,16 +108,18 @@ public final class Images {
         });
     }
 
-    /// Removes an image. Machines that run on it lose their programs, so end them first.
+    /// Removes an image. Machines that run on it lose their programs, so end them first. Fails if there is no such
+    /// image.
     public void remove(String name) {
         var root = directory.resolve(requireName(name));
+        if (!Files.isDirectory(root)) {
+            throw SandboxException.invalid("image", "names no image: " + name);
+        }
         try {
-            if (Files.isDirectory(root)) {
-                // Renames the image first, so that a crash leaves no partial image.
-                var gone = Files.createTempDirectory(directory, ".gone-");
-                Files.move(root, gone.resolve("root"), StandardCopyOption.ATOMIC_MOVE);
-                FileTrees.delete(gone);
-            }
+            // Renames the image first, so that a crash leaves no partial image.
+            var gone = Files.createTempDirectory(directory, ".gone-");
+            Files.move(root, gone.resolve("root"), StandardCopyOption.ATOMIC_MOVE);
+            FileTrees.delete(gone);
         } catch (IOException e) {
             throw failed("remove the image " + name, e);
         }
@@ -125,10 +127,8 @@ public final class Images {
 
     private Image make(String name, Step step) {
         var target = directory.resolve(requireName(name));
-        if (Files.exists(target)) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("image", "'" + name + "' is there already; remove it first"));
-        }
+        Failure.InvalidRequest.require(
+                !Files.exists(target), "image", "'" + name + "' is there already; remove it first");
         try {
             var workbench = Files.createTempDirectory(directory, ".new-");
             try {
@@ -159,10 +159,8 @@ public final class Images {
     }
 
     private static String requireName(String name) {
-        if (!isName(name)) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "image", "must be a name of a-z, 0-9, '.', '_' and '-', at most 64 characters"));
-        }
+        Failure.InvalidRequest.require(
+                isName(name), "image", "must be a name of a-z, 0-9, '.', '_' and '-', at most 64 characters");
         return name;
     }
 

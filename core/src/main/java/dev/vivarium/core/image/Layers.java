@@ -1,18 +1,21 @@
 package dev.vivarium.core.image;
 
+import com.nimbusds.jose.util.JSONArrayUtils;
+import com.nimbusds.jose.util.JSONObjectUtils;
+import dev.vivarium.core.Digests;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import java.text.ParseException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Finder of image layers in a directory: an OCI image layout, or the output of `docker save`. Stateless.
 ///
@@ -36,17 +39,17 @@ final class Layers {
     }
 
     private static List<Path> fromLayout(Path directory) throws IOException {
-        var index = read(file(directory, "index.json"));
+        var index = read(file(directory, "index.json"), JSONObjectUtils::parse);
         // An index may refer to another index for the architecture. The depth is limited.
         for (int depth = 0; depth < 4; depth++) {
-            if (JsonText.member(index, "layers").isPresent()) {
+            if (member(index, "layers").isPresent()) {
                 var layers = new ArrayList<Path>();
-                for (var layer : JsonText.list(index, "layers")) {
+                for (var layer : list(index, "layers")) {
                     layers.add(blob(directory, layer));
                 }
                 return layers;
             }
-            index = read(blob(directory, choose(JsonText.list(index, "manifests"))));
+            index = read(blob(directory, choose(list(index, "manifests"))), JSONObjectUtils::parse);
         }
         throw new IOException("the image's index names no layers");
     }
@@ -54,9 +57,9 @@ final class Layers {
     private static Object choose(List<?> manifests) throws IOException {
         var wanted = ARCHITECTURES.getOrDefault(System.getProperty("os.arch", ""), "");
         for (var manifest : manifests) {
-            var platform = JsonText.member(manifest, "platform");
+            var platform = member(manifest, "platform");
             if (platform.isEmpty()
-                    || platform.flatMap(p -> JsonText.member(p, "architecture"))
+                    || platform.flatMap(p -> member(p, "architecture"))
                             .orElse("")
                             .equals(wanted)) {
                 return manifest;
@@ -66,7 +69,7 @@ final class Layers {
     }
 
     private static Path blob(Path directory, Object descriptor) throws IOException {
-        var digest = String.valueOf(JsonText.member(descriptor, "digest").orElse(""));
+        var digest = String.valueOf(member(descriptor, "digest").orElse(""));
         if (!digest.matches("sha256:[0-9a-f]{64}")) {
             throw new IOException("the image names a blob by something other than sha256");
         }
@@ -78,12 +81,13 @@ final class Layers {
     }
 
     private static List<Path> fromDocker(Path directory) throws IOException {
-        if (!(read(file(directory, "manifest.json")) instanceof List<?> images) || images.size() != 1) {
+        var images = read(file(directory, "manifest.json"), JSONArrayUtils::parse);
+        if (images.size() != 1) {
             throw new IOException("the archive must hold exactly one image");
         }
         var layers = new ArrayList<Path>();
-        for (var name : JsonText.strings(images.getFirst(), "Layers")) {
-            layers.add(file(directory, name));
+        for (var name : list(images.getFirst(), "Layers")) {
+            layers.add(file(directory, String.valueOf(name)));
         }
         return layers;
     }
@@ -99,19 +103,37 @@ final class Layers {
         return file;
     }
 
-    private static Object read(Path file) throws IOException {
+    /// Parser of an object or of an array.
+    private interface Parser<T> {
+        @Nullable
+        T parse(String text) throws ParseException;
+    }
+
+    private static <T> T read(Path file, Parser<T> parser) throws IOException {
         if (Files.size(file) > LARGEST_INDEX) {
             throw new IOException("the image's index is too large");
         }
-        return JsonText.parse(Files.readString(file));
+        try {
+            return Optional.ofNullable(parser.parse(Files.readString(file)))
+                    .orElseThrow(() -> new ParseException("null", 0));
+        } catch (ParseException e) {
+            throw new IOException("damaged JSON: " + e.getMessage(), e);
+        }
+    }
+
+    /// Returns the member of an object. Empty if `value` is not an object or has no such member.
+    private static Optional<Object> member(Object value, String name) {
+        return value instanceof Map<?, ?> map ? Optional.ofNullable(map.get(name)) : Optional.empty();
+    }
+
+    private static List<?> list(Object value, String name) {
+        return member(value, name).orElse(List.of()) instanceof List<?> list ? list : List.of();
     }
 
     private static String sha256(Path file) throws IOException {
-        try (var in = new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
+        try (var in = new DigestInputStream(Files.newInputStream(file), Digests.sha256())) {
             in.transferTo(OutputStream.nullOutputStream());
             return HexFormat.of().formatHex(in.getMessageDigest().digest());
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
         }
     }
 }

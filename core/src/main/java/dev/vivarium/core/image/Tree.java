@@ -33,7 +33,6 @@ final class Tree {
         this.root = root;
     }
 
-    /// Starts the next layer.
     void nextLayer() {
         written.clear();
     }

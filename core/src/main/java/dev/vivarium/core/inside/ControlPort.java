@@ -51,7 +51,6 @@ public final class ControlPort {
         this.port = port;
     }
 
-    /// Returns a port that is not open.
     public static ControlPort closed(SandboxId id, ControlPortHandler controlPortHandler) {
         return new ControlPort(id, controlPortHandler, CLOSED);
     }

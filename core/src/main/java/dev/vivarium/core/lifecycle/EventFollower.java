@@ -41,6 +41,11 @@ public final class EventFollower implements AutoCloseable {
         return batch;
     }
 
+    /// Releases the carrier permit of the reader. Call it before the events are sent, because sending can block.
+    public void blocks() {
+        follower.blocks();
+    }
+
     private Batch rest(Duration timeout) throws InterruptedException {
         Batch kept = follower.next(Duration.ZERO);
         if (!kept.isEmpty()) {

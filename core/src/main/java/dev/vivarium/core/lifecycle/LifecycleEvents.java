@@ -19,7 +19,6 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,11 +52,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     @Override
     public void created(SandboxInfo sandbox, Origin origin, Duration took) {
-        append(sandbox.id(), new SandboxEvent.Started(sandbox.thread(), sandbox.user(), label(origin), took));
-    }
-
-    private static String label(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
+        append(sandbox.id(), new SandboxEvent.Started(sandbox.thread(), sandbox.user(), origin.text(), took));
     }
 
     @Override
@@ -134,17 +129,27 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     @Override
     public void paused(SandboxInfo sandbox, PauseReason why) {
-        append(sandbox.id(), new SandboxEvent.Paused(why.cause().label(), why.detail()));
+        append(sandbox.id(), new SandboxEvent.Paused(why.cause().text(), why.detail()));
     }
 
     @Override
     public void resumed(SandboxInfo sandbox, PauseReason why) {
-        append(sandbox.id(), new SandboxEvent.Resumed(why.cause().label(), why.detail()));
+        append(sandbox.id(), new SandboxEvent.Resumed(why.cause().text(), why.detail()));
+    }
+
+    @Override
+    public void hibernated(SandboxInfo sandbox, PauseReason why) {
+        append(sandbox.id(), new SandboxEvent.Hibernated(why.cause().text(), why.detail(), sandbox.endsAt()));
+    }
+
+    @Override
+    public void woken(SandboxInfo sandbox, Duration took) {
+        append(sandbox.id(), new SandboxEvent.Woken(took));
     }
 
     @Override
     public void recovered(SandboxInfo sandbox, Recovery how) {
-        append(sandbox.id(), new SandboxEvent.Recovered(label(how)));
+        append(sandbox.id(), new SandboxEvent.Recovered(how.text()));
     }
 
     /// Reports whether this is the last event of a sandbox.

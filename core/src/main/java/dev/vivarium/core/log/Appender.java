@@ -7,9 +7,9 @@ import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.LogId;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxId;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 /// For each group it numbers the events, inserts them in one transaction, publishes them to the readers, and completes
 /// the callers, in this order. Therefore an acknowledged event is durable, and readers see no gap.
 ///
-/// The appender counts the numbers itself. It reads the last number of a sandbox from the store once. After a failed
+/// The appender counts the numbers itself. It reads the last number of a log from the store once. After a failed
 /// commit the state of the store is unknown, so the appender reads the number again.
 final class Appender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Appender.class);
@@ -55,9 +55,9 @@ final class Appender implements AutoCloseable {
     /// Size of the previous group. Confined to the worker thread.
     private int lastGroup;
 
-    /// Last durable number of each sandbox, as far as it is known. Only the worker changes it. If an entry is
+    /// Last durable number of each log, as far as it is known. Only the worker changes it. If an entry is
     /// wrong, the store rejects the duplicate number.
-    private final Map<SandboxId, Long> heads = new ConcurrentHashMap<>();
+    private final Map<LogId, Long> heads = new ConcurrentHashMap<>();
 
     /// @param readers receives all new events, in order
     Appender(Db db, InstantSource clock, EventCodec codec, Consumer<List<Event>> readers) {
@@ -72,18 +72,14 @@ final class Appender implements AutoCloseable {
     ///
     /// @param isAwaited whether the caller waits for it
     private record Pending(
-            SandboxId sandbox,
-            NewEvent event,
-            String data,
-            CompletableFuture<AppendResult> outcome,
-            boolean isAwaited) {
+            LogId logId, NewEvent event, String data, CompletableFuture<AppendResult> outcome, boolean isAwaited) {
         Optional<Name> name() {
-            return event.id().map(id -> new Name(sandbox, id));
+            return event.id().map(id -> new Name(logId, id));
         }
     }
 
     /// Result of one transaction.
-    private record Written(List<AppendResult> outcomes, Map<SandboxId, Long> heads) {
+    private record Written(List<AppendResult> outcomes, Map<LogId, Long> heads) {
         List<Event> added() {
             return outcomes.stream()
                     .filter(AppendResult::isNew)
@@ -92,22 +88,22 @@ final class Appender implements AutoCloseable {
         }
     }
 
-    AppendResult append(SandboxId sandbox, NewEvent event) {
-        Pending pending = pending(sandbox, event, true);
+    AppendResult append(LogId logId, NewEvent event) {
+        Pending pending = pending(logId, event, true);
         queue(pending);
         return await(pending);
     }
 
     /// Appends several events, which are written together.
-    List<AppendResult> append(SandboxId sandbox, List<NewEvent> events) {
+    List<AppendResult> append(LogId logId, List<NewEvent> events) {
         List<Pending> pending =
-                events.stream().map(event -> pending(sandbox, event, true)).toList();
+                events.stream().map(event -> pending(logId, event, true)).toList();
         pending.forEach(this::queue);
         return pending.stream().map(Appender::await).toList();
     }
 
-    private Pending pending(SandboxId sandbox, NewEvent event, boolean isAwaited) {
-        return new Pending(sandbox, event, event.data(codec), new CompletableFuture<>(), isAwaited);
+    private Pending pending(LogId logId, NewEvent event, boolean isAwaited) {
+        return new Pending(logId, event, event.data(codec), new CompletableFuture<>(), isAwaited);
     }
 
     private void queue(Pending pending) {
@@ -135,10 +131,10 @@ final class Appender implements AutoCloseable {
     }
 
     /// Queues the event without waiting for the write. Blocks only while the queue is full.
-    void note(SandboxId sandbox, NewEvent event) {
-        Pending pending = pending(sandbox, event, false);
+    void note(LogId logId, NewEvent event) {
+        Pending pending = pending(logId, event, false);
         var _ = pending.outcome.exceptionally(why -> {
-            LOG.warn("an event {} of {} was not kept: {}", event.type(), sandbox, why.getMessage());
+            LOG.warn("an event {} of {} was not kept: {}", event.type(), logId, why.getMessage());
             return null;
         });
         try {
@@ -224,11 +220,11 @@ final class Appender implements AutoCloseable {
         EventRows.insert(sql, added);
     }
 
-    private Event numbered(Sql sql, Pending pending, Instant now, Map<SandboxId, Long> counted) throws SQLException {
+    private Event numbered(Sql sql, Pending pending, Instant now, Map<LogId, Long> counted) throws SQLException {
         NewEvent event = pending.event;
-        long seq = next(sql, pending.sandbox, counted);
-        String id = event.id().orElseGet(() -> Event.idOf(pending.sandbox, seq));
-        return new Event(pending.sandbox, seq, id, event.type(), pending.data, event.source(), now, event.task());
+        long seq = next(sql, pending.logId, counted);
+        String id = event.id().orElseGet(() -> Event.idOf(pending.logId, seq));
+        return new Event(pending.logId, seq, id, event.type(), pending.data, event.source(), now, event.task());
     }
 
     private static Map<Name, Event> known(Sql sql, List<Pending> group) throws SQLException {
@@ -238,15 +234,15 @@ final class Appender implements AutoCloseable {
                 .toList();
         var known = new HashMap<Name, Event>();
         for (Event event : EventRows.named(sql, given)) {
-            known.put(new Name(event.sandbox(), event.id()), event);
+            known.put(new Name(event.logId(), event.id()), event);
         }
         return known;
     }
 
-    private long next(Sql sql, SandboxId sandbox, Map<SandboxId, Long> counted) throws SQLException {
-        Long head = counted.getOrDefault(sandbox, heads.get(sandbox));
-        long next = (head == null ? EventRows.head(sql, sandbox) : head) + 1;
-        counted.put(sandbox, next);
+    private long next(Sql sql, LogId logId, Map<LogId, Long> counted) throws SQLException {
+        Long head = counted.getOrDefault(logId, heads.get(logId));
+        long next = (head == null ? EventRows.head(sql, logId) : head) + 1;
+        counted.put(logId, next);
         return next;
     }
 

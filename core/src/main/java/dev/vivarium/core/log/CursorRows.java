@@ -1,45 +1,40 @@
 package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Sql;
-import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.LogId;
 import java.sql.SQLException;
 import java.util.List;
 
-/// Rows of the cursors of named readers: for each reader and sandbox, the number of the last event that the reader has
+/// Rows of the cursors of named readers: for each reader and log, the number of the last event that the reader has
 /// handled. Stateless; each method runs in the transaction of the caller.
 final class CursorRows {
     private CursorRows() {}
 
     /// Returns the cursor of a reader in one log, or zero.
-    static long seq(Sql sql, String reader, SandboxId sandbox) throws SQLException {
-        return sql.first(
-                        "select seq from event_cursors where reader = ? and sandbox_id = ?",
-                        row -> row.getLong(1),
-                        reader,
-                        sandbox.value())
-                .orElse(0L);
+    static long seq(Sql sql, String reader, LogId logId) throws SQLException {
+        return sql.number("select seq from event_cursors where reader = ? and sandbox_id = ?", reader, logId.value());
     }
 
     /// Advances a cursor. A cursor never moves backwards.
-    static void advance(Sql sql, String reader, SandboxId sandbox, long seq) throws SQLException {
+    static void advance(Sql sql, String reader, LogId logId, long seq) throws SQLException {
         sql.update(
                 "insert into event_cursors (reader, sandbox_id, seq) values (?, ?, ?)"
                         + " on conflict (reader, sandbox_id) do update set seq = excluded.seq"
                         + " where event_cursors.seq < excluded.seq",
                 reader,
-                sandbox.value(),
+                logId.value(),
                 seq);
     }
 
-    /// Returns the sandboxes whose logs have events after the cursor of a reader.
-    static List<SandboxId> behind(Sql sql, String reader) throws SQLException {
+    /// Returns the logs that have events after the cursor of a reader.
+    static List<LogId> behind(Sql sql, String reader) throws SQLException {
         return sql.list(
                 "select log.sandbox_id from"
                         + " (select sandbox_id, max(seq) as head from sandbox_events group by sandbox_id) as log"
                         + " left join event_cursors as cursor_of on cursor_of.reader = ?"
                         + " and cursor_of.sandbox_id = log.sandbox_id"
                         + " where log.head > coalesce(cursor_of.seq, 0)",
-                row -> new SandboxId(row.getString(1)),
+                row -> LogId.of(row.getString(1)),
                 reader);
     }
 

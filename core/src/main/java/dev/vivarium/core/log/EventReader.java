@@ -5,8 +5,8 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.LogId;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxId;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,9 +25,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Named reader of the logs of all sandboxes, with a cursor in the database. Thread-safe.
+/// Named reader of all logs, with a cursor in the database. Thread-safe.
 ///
-/// The reader hands each event to its [Handler] in the order of the sandbox's log. The handler changes the database in
+/// The reader hands each event to its [Handler] in the order of its log. The handler changes the database in
 /// the transaction that advances the cursor. After a crash the next server resumes at the cursor: it skips no event,
 /// and no change happens twice. Only [Handler#committed] can be missed in a crash.
 ///
@@ -54,10 +54,10 @@ public final class EventReader implements AutoCloseable {
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /// Sandboxes in one transaction.
+    /// Logs in one transaction.
     private static final int GROUP = 64;
 
-    /// Events of one sandbox in one transaction.
+    /// Events of one log in one transaction.
     private static final int EVENTS = 100;
 
     private final Db db;
@@ -69,11 +69,11 @@ public final class EventReader implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /// Sandboxes whose logs have grown, and the result of handling them. Guarded by `lock`.
-    private final Map<SandboxId, CompletableFuture<Void>> pending = new LinkedHashMap<>();
+    /// Logs that have grown, and the result of handling them. Guarded by `lock`.
+    private final Map<LogId, CompletableFuture<Void>> pending = new LinkedHashMap<>();
 
-    /// Sandboxes at whose events the handler failed. Guarded by `lock`.
-    private final Map<SandboxId, Retry> retries = new HashMap<>();
+    /// Logs at whose events the handler failed. Guarded by `lock`.
+    private final Map<LogId, Retry> retries = new HashMap<>();
 
     /// Guarded by `lock`.
     private boolean closed;
@@ -108,9 +108,9 @@ public final class EventReader implements AutoCloseable {
         lock.lock();
         try {
             for (Event event : events) {
-                Retry retry = retries.get(event.sandbox());
+                Retry retry = retries.get(event.logId());
                 if (types.contains(event.type()) && (retry == null || retry.isDue())) {
-                    var _ = wake(event.sandbox());
+                    var _ = wake(event.logId());
                 }
             }
         } finally {
@@ -118,12 +118,12 @@ public final class EventReader implements AutoCloseable {
         }
     }
 
-    /// Waits until every event of the sandbox that was appended before this call has been handled. An event that
+    /// Waits until every event of the log that was appended before this call has been handled. An event that
     /// failed is retried at once. Fails with `StoreFailed` if the handler fails or does not finish in time; the
     /// reader then tries again by itself.
-    public void await(SandboxId sandbox) {
+    public void await(LogId logId) {
         try {
-            wake(sandbox).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            wake(logId).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof SandboxException failure ? failure : failed(String.valueOf(e.getCause()));
         } catch (TimeoutException e) {
@@ -138,14 +138,14 @@ public final class EventReader implements AutoCloseable {
         return new SandboxException(new Failure.StoreFailed(why));
     }
 
-    private CompletableFuture<Void> wake(SandboxId sandbox) {
+    private CompletableFuture<Void> wake(LogId logId) {
         lock.lock();
         try {
             if (closed) {
                 return CompletableFuture.failedFuture(failed("the log is closed"));
             }
             changed.signalAll();
-            return pending.computeIfAbsent(sandbox, _ -> new CompletableFuture<>());
+            return pending.computeIfAbsent(logId, _ -> new CompletableFuture<>());
         } finally {
             lock.unlock();
         }
@@ -168,8 +168,8 @@ public final class EventReader implements AutoCloseable {
     /// closed.
     private boolean isResumed() {
         try {
-            for (SandboxId sandbox : db.read(sql -> CursorRows.behind(sql, name))) {
-                var _ = wake(sandbox);
+            for (LogId logId : db.read(sql -> CursorRows.behind(sql, name))) {
+                var _ = wake(logId);
             }
             return true;
         } catch (SandboxException e) {
@@ -199,15 +199,15 @@ public final class EventReader implements AutoCloseable {
         }
     }
 
-    /// The next sandboxes; none if the reader is closed. They leave `pending` before their logs are read, so that
-    /// an event that is appended afterwards adds its sandbox again.
-    private Map<SandboxId, CompletableFuture<Void>> take() throws InterruptedException {
+    /// The next logs; none if the reader is closed. They leave `pending` before they are read, so that
+    /// an event that is appended afterwards adds its log again.
+    private Map<LogId, CompletableFuture<Void>> take() throws InterruptedException {
         lock.lock();
         try {
             for (long left = wakeDueLocked(); pending.isEmpty() && !closed; left = wakeDueLocked()) {
                 var _ = changed.awaitNanos(left);
             }
-            var group = new LinkedHashMap<SandboxId, CompletableFuture<Void>>();
+            var group = new LinkedHashMap<LogId, CompletableFuture<Void>>();
             var all = pending.entrySet().iterator();
             while (!closed && all.hasNext() && group.size() < GROUP) {
                 var next = all.next();
@@ -235,7 +235,7 @@ public final class EventReader implements AutoCloseable {
         return next;
     }
 
-    private void handle(Map<SandboxId, CompletableFuture<Void>> group) {
+    private void handle(Map<LogId, CompletableFuture<Void>> group) {
         try {
             handleAll(List.copyOf(group.keySet()), EVENTS, new AtomicLong());
             group.keySet().forEach(this::succeeded);
@@ -246,41 +246,41 @@ public final class EventReader implements AutoCloseable {
     }
 
     /// Handles each event in its own transaction, so that the events before one that fails are committed.
-    private void handleOneByOne(SandboxId sandbox, CompletableFuture<Void> done) {
+    private void handleOneByOne(LogId logId, CompletableFuture<Void> done) {
         var current = new AtomicLong();
         try {
-            handleAll(List.of(sandbox), 1, current);
-            succeeded(sandbox);
+            handleAll(List.of(logId), 1, current);
+            succeeded(logId);
             done.complete(null);
         } catch (RuntimeException e) {
-            retryLater(sandbox, current.get(), e);
+            retryLater(logId, current.get(), e);
             done.completeExceptionally(e);
         }
     }
 
-    private void succeeded(SandboxId sandbox) {
+    private void succeeded(LogId logId) {
         lock.lock();
         try {
-            retries.remove(sandbox);
+            retries.remove(logId);
         } finally {
             lock.unlock();
         }
     }
 
     /// Schedules the next attempt, and logs the first failure at an event.
-    private void retryLater(SandboxId sandbox, long seq, RuntimeException e) {
+    private void retryLater(LogId logId, long seq, RuntimeException e) {
         int failures;
         lock.lock();
         try {
-            Retry last = retries.get(sandbox);
+            Retry last = retries.get(logId);
             failures = last != null && last.seq == seq ? last.failures + 1 : 1;
             long at = System.nanoTime() + pauseAfter(failures).toNanos();
-            retries.put(sandbox, new Retry(seq, failures, at));
+            retries.put(logId, new Retry(seq, failures, at));
         } finally {
             lock.unlock();
         }
         if (failures == 1) {
-            LOG.warn("The reader {} failed at event {} of {} and retries the event", name, seq, sandbox, e);
+            LOG.warn("The reader {} failed at event {} of {} and retries the event", name, seq, logId, e);
         }
     }
 
@@ -290,46 +290,46 @@ public final class EventReader implements AutoCloseable {
         return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
     }
 
-    /// @param limit   number of events of one sandbox in one transaction
+    /// @param limit   number of events of one log in one transaction
     /// @param current receives the number of the event that the handler gets
-    private void handleAll(List<SandboxId> sandboxes, int limit, AtomicLong current) {
-        for (List<SandboxId> left = sandboxes; !left.isEmpty(); ) {
-            List<SandboxId> some = left;
+    private void handleAll(List<LogId> logs, int limit, AtomicLong current) {
+        for (List<LogId> left = logs; !left.isEmpty(); ) {
+            List<LogId> some = left;
             List<Step> steps = db.write(sql -> {
                 var done = new ArrayList<Step>();
-                for (SandboxId sandbox : some) {
-                    done.add(step(sql, sandbox, limit, current));
+                for (LogId logId : some) {
+                    done.add(step(sql, logId, limit, current));
                 }
                 return done;
             });
             current.set(0);
             steps.forEach(step -> step.events.forEach(this::notifyCommitted));
-            left = steps.stream().filter(Step::hasMore).map(Step::sandbox).toList();
+            left = steps.stream().filter(Step::hasMore).map(Step::logId).toList();
         }
     }
 
-    /// The events of one sandbox that one transaction handled.
-    private record Step(SandboxId sandbox, List<Event> events, boolean hasMore) {}
+    /// The events of one log that one transaction handled.
+    private record Step(LogId logId, List<Event> events, boolean hasMore) {}
 
-    private Step step(Sql sql, SandboxId sandbox, int limit, AtomicLong current) throws SQLException {
+    private Step step(Sql sql, LogId logId, int limit, AtomicLong current) throws SQLException {
         // The head is read first: an event that follows it stays beyond the cursor unless it is handled here.
-        long head = EventRows.head(sql, sandbox);
-        List<Event> events = EventRows.ofTypes(sql, sandbox, CursorRows.seq(sql, name, sandbox), types, limit);
+        long head = EventRows.head(sql, logId);
+        List<Event> events = EventRows.ofTypes(sql, logId, CursorRows.seq(sql, name, logId), types, limit);
         for (Event event : events) {
             current.set(event.seq());
             handler.handle(sql, event);
         }
         boolean hasMore = events.size() == limit;
         long last = events.isEmpty() ? 0 : events.getLast().seq();
-        CursorRows.advance(sql, name, sandbox, hasMore ? last : Math.max(head, last));
-        return new Step(sandbox, events, hasMore);
+        CursorRows.advance(sql, name, logId, hasMore ? last : Math.max(head, last));
+        return new Step(logId, events, hasMore);
     }
 
     private void notifyCommitted(Event event) {
         try {
             handler.committed(event);
         } catch (RuntimeException e) {
-            LOG.warn("The reader {} failed after event {} of {}", name, event.seq(), event.sandbox(), e);
+            LOG.warn("The reader {} failed after event {} of {}", name, event.seq(), event.logId(), e);
         }
     }
 

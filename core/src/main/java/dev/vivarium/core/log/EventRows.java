@@ -2,8 +2,8 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.LogId;
 import dev.vivarium.model.NewEvent;
-import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -36,7 +36,7 @@ final class EventRows {
         var rows = new ArrayList<List<Object>>(events.size());
         for (Event event : events) {
             rows.add(List.of(
-                    event.sandbox().value(),
+                    event.logId().value(),
                     event.seq(),
                     givenId(event),
                     event.type(),
@@ -50,23 +50,19 @@ final class EventRows {
 
     /// An id that is derived from the number is not stored, which keeps it out of the id index.
     private static String givenId(Event event) {
-        return event.id().equals(Event.idOf(event.sandbox(), event.seq())) ? "" : event.id();
+        return event.id().equals(Event.idOf(event.logId(), event.seq())) ? "" : event.id();
     }
 
     /// Returns the number of the newest event, or zero.
-    static long head(Sql sql, SandboxId sandbox) throws SQLException {
-        return sql.first(
-                        "select max(seq) from sandbox_events where sandbox_id = ?",
-                        row -> row.getLong(1),
-                        sandbox.value())
-                .orElse(0L);
+    static long head(Sql sql, LogId logId) throws SQLException {
+        return sql.number("select max(seq) from sandbox_events where sandbox_id = ?", logId.value());
     }
 
     /// Key that identifies a repeated event.
-    record Name(SandboxId sandbox, String id) {}
+    record Name(LogId logId, String id) {}
 
-    /// Returns the events with these keys. The query matches the sandbox too, because the same id may exist in many
-    /// sandboxes.
+    /// Returns the events with these keys. The query matches the log too, because the same id may exist in many
+    /// logs.
     static List<Event> named(Sql sql, List<Name> names) throws SQLException {
         var found = new ArrayList<Event>();
         for (int from = 0; from < names.size(); from += IDS_AT_ONCE) {
@@ -74,27 +70,27 @@ final class EventRows {
             for (int i = 0; i < IDS_AT_ONCE; i++) {
                 Name name = names.get(Math.min(from + i, names.size() - 1));
                 padded[2 * i] = name.id;
-                padded[2 * i + 1] = name.sandbox.value();
+                padded[2 * i + 1] = name.logId.value();
             }
             found.addAll(sql.list(BY_ID, EventRows::read, padded));
         }
         return found;
     }
 
-    static List<Event> list(Sql sql, SandboxId sandbox, Query query) throws SQLException {
-        return list(sql, sandbox, query, Long.MAX_VALUE, "seq");
+    static List<Event> list(Sql sql, LogId logId, Query query) throws SQLException {
+        return list(sql, logId, query, Long.MAX_VALUE, "seq");
     }
 
     /// Returns the events before a number, newest first.
-    static List<Event> listBefore(Sql sql, SandboxId sandbox, Query query, long beforeSeq) throws SQLException {
-        return list(sql, sandbox, query, beforeSeq, "seq desc");
+    static List<Event> listBefore(Sql sql, LogId logId, Query query, long beforeSeq) throws SQLException {
+        return list(sql, logId, query, beforeSeq, "seq desc");
     }
 
-    private static List<Event> list(Sql sql, SandboxId sandbox, Query query, long beforeSeq, String order)
+    private static List<Event> list(Sql sql, LogId logId, Query query, long beforeSeq, String order)
             throws SQLException {
         var text = new StringBuilder(
                 "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? and seq < ?");
-        var arguments = new ArrayList<Object>(List.of(sandbox.value(), query.afterSeq(), beforeSeq));
+        var arguments = new ArrayList<Object>(List.of(logId.value(), query.afterSeq(), beforeSeq));
         query.since().ifPresent(since -> {
             text.append(" and created_at >= ?");
             arguments.add(since.toEpochMilli());
@@ -114,13 +110,13 @@ final class EventRows {
     }
 
     /// Returns the events that the server itself appended, newest first.
-    static List<Event> newest(Sql sql, SandboxId sandbox, String prefix, int limit) throws SQLException {
+    static List<Event> newest(Sql sql, LogId logId, String prefix, int limit) throws SQLException {
         String text = "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and source = ?"
                 + " and substr(event_type, 1, ?) = ? order by seq desc limit ?";
         return sql.list(
                 bounded(text, "seq desc"),
                 EventRows::read,
-                sandbox.value(),
+                logId.value(),
                 NewEvent.OURS,
                 prefix.length(),
                 prefix,
@@ -137,21 +133,20 @@ final class EventRows {
     }
 
     /// Returns the events after a number, within the limits of one read, but at least one.
-    static List<Event> page(Sql sql, SandboxId sandbox, long afterSeq) throws SQLException {
+    static List<Event> page(Sql sql, LogId logId, long afterSeq) throws SQLException {
         var room = new int[] {RecentEvents.CHARACTERS_AT_ONCE};
         return sql.listWhile(
                 PAGE,
                 EventRows::read,
                 event -> (room[0] -= event.data().length()) > 0,
-                sandbox.value(),
+                logId.value(),
                 afterSeq,
                 RecentEvents.EVENTS_AT_ONCE);
     }
 
     /// Returns the oldest events after a number that have one of these types.
-    static List<Event> ofTypes(Sql sql, SandboxId sandbox, long afterSeq, Set<String> types, int limit)
-            throws SQLException {
-        var arguments = new ArrayList<Object>(List.of(sandbox.value(), afterSeq));
+    static List<Event> ofTypes(Sql sql, LogId logId, long afterSeq, Set<String> types, int limit) throws SQLException {
+        var arguments = new ArrayList<Object>(List.of(logId.value(), afterSeq));
         arguments.addAll(types);
         arguments.add(limit);
         return sql.list(
@@ -162,61 +157,55 @@ final class EventRows {
     }
 
     /// Returns the number of the oldest event, or zero.
-    static long first(Sql sql, SandboxId sandbox) throws SQLException {
-        return sql.first(
-                        "select min(seq) from sandbox_events where sandbox_id = ?",
-                        row -> row.getLong(1),
-                        sandbox.value())
-                .orElse(0L);
+    static long first(Sql sql, LogId logId) throws SQLException {
+        return sql.number("select min(seq) from sandbox_events where sandbox_id = ?", logId.value());
     }
 
-    static boolean hasOlder(Sql sql, SandboxId sandbox, Instant before) throws SQLException {
+    static boolean hasOlder(Sql sql, LogId logId, Instant before) throws SQLException {
         return sql.first(
                         "select created_at from sandbox_events where sandbox_id = ? order by seq limit 1",
                         row -> row.getLong(1),
-                        sandbox.value())
+                        logId.value())
                 .filter(at -> at < before.toEpochMilli())
                 .isPresent();
     }
 
     /// Returns the last number that retention deletes: older than `before`, or beyond the newest `characters` of
     /// data. Returns zero if retention deletes nothing.
-    static long lastToGo(Sql sql, SandboxId sandbox, Instant before, long characters) throws SQLException {
-        return sql.first(
-                        "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"
-                                + " from sandbox_events where sandbox_id = ?) as newest where created_at < ? or kept > ?",
-                        row -> row.getLong(1),
-                        sandbox.value(),
-                        before.toEpochMilli(),
-                        characters)
-                .orElse(0L);
+    static long lastToGo(Sql sql, LogId logId, Instant before, long characters) throws SQLException {
+        return sql.number(
+                "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"
+                        + " from sandbox_events where sandbox_id = ?) as newest where created_at < ? or kept > ?",
+                logId.value(),
+                before.toEpochMilli(),
+                characters);
     }
 
     /// Deletes the logs of sandboxes that have no row and no event since `before`.
     static int deleteUnknown(Sql sql, Instant before) throws SQLException {
         return sql.update(
                 "delete from sandbox_events where sandbox_id in (select sandbox_id from sandbox_events"
-                        + " where sandbox_id not in (select id from sandboxes)"
+                        + " where sandbox_id not in (select id from sandboxes) and sandbox_id like 'sbx%'"
                         + " group by sandbox_id having max(created_at) < ?)",
                 before.toEpochMilli());
     }
 
-    static int deleteUntil(Sql sql, SandboxId sandbox, long seq) throws SQLException {
-        return sql.update("delete from sandbox_events where sandbox_id = ? and seq <= ?", sandbox.value(), seq);
+    static int deleteUntil(Sql sql, LogId logId, long seq) throws SQLException {
+        return sql.update("delete from sandbox_events where sandbox_id = ? and seq <= ?", logId.value(), seq);
     }
 
-    static List<SandboxId> sandboxes(Sql sql) throws SQLException {
-        return sql.list("select distinct sandbox_id from sandbox_events", row -> new SandboxId(row.getString(1)));
+    static List<LogId> logs(Sql sql) throws SQLException {
+        return sql.list("select distinct sandbox_id from sandbox_events", row -> LogId.of(row.getString(1)));
     }
 
     private static Event read(ResultSet row) throws SQLException {
-        var sandbox = new SandboxId(row.getString(1));
+        var logId = LogId.of(row.getString(1));
         long seq = row.getLong(2);
         String given = row.getString(3);
         return new Event(
-                sandbox,
+                logId,
                 seq,
-                given.isEmpty() ? Event.idOf(sandbox, seq) : given,
+                given.isEmpty() ? Event.idOf(logId, seq) : given,
                 row.getString(4),
                 row.getString(5),
                 row.getString(6),

@@ -2,13 +2,13 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.LogId;
 import java.time.Duration;
 import java.util.List;
 
-/// Live feed of the events of all sandboxes. Confined to one thread at a time.
+/// Live feed of the events of all logs. Confined to one thread at a time.
 ///
-/// A slow reader receives the gaps that it missed, and can read them from the logs of the sandboxes.
+/// A slow reader receives the gaps that it missed, and can read them from the logs.
 public final class LiveFeed {
     private final RecentEvents everything;
     private final PositionIndex trail;
@@ -34,9 +34,9 @@ public final class LiveFeed {
     }
 
     /// Range of missed events of one log: after `afterSeq`, up to and including `untilSeq`.
-    public record Gap(SandboxId sandbox, long afterSeq, long untilSeq) {
+    public record Gap(LogId logId, long afterSeq, long untilSeq) {
         Gap upTo(Gap later) {
-            return new Gap(sandbox, afterSeq, later.untilSeq);
+            return new Gap(logId, afterSeq, later.untilSeq);
         }
 
         public long events() {

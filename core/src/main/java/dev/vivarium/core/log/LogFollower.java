@@ -2,32 +2,32 @@ package dev.vivarium.core.log;
 
 import dev.vivarium.core.LoopBudget;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.LogId;
 import java.time.Duration;
 import java.util.List;
 
-/// Reader of one sandbox's log that continues with new events: each event once, in order. Confined to one thread at a
+/// Reader of one log that continues with new events: each event once, in order. Confined to one thread at a
 /// time, except [#seq] and [#close].
 public final class LogFollower implements AutoCloseable {
     /// Cost of an event for its reader besides its data, in bytes of the loop budget.
     private static final int EVENT_COST = 1024;
 
     private final EventLog log;
-    private final SandboxId sandbox;
+    private final LogId logId;
     private final LoopBudget budget = new LoopBudget();
     private volatile long seq;
 
     /// Whether all stored events have been read.
     private boolean isLive;
 
-    LogFollower(EventLog log, SandboxId sandbox, long seq) {
+    LogFollower(EventLog log, LogId logId, long seq) {
         this.log = log;
-        this.sandbox = sandbox;
+        this.logId = logId;
         this.seq = seq;
     }
 
-    SandboxId sandbox() {
-        return sandbox;
+    LogId logId() {
+        return logId;
     }
 
     /// Returns the number of the last event read, or the start position.
@@ -41,6 +41,11 @@ public final class LogFollower implements AutoCloseable {
         Batch batch = await(timeout);
         budget.spend(cost(batch.events()));
         return batch;
+    }
+
+    /// Releases the carrier permit of the reader. Call it before the events are sent, because sending can block.
+    public void blocks() {
+        budget.blocks();
     }
 
     /// Returns the cost of reading and sending these events, in bytes of the loop budget.
@@ -58,7 +63,7 @@ public final class LogFollower implements AutoCloseable {
             }
             isLive = true;
         }
-        RecentEvents.Slice slice = log.recent(sandbox).after(seq, timeout);
+        RecentEvents.Slice slice = log.recent(logId).after(seq, timeout);
         if (slice.events().isEmpty()) {
             return Batch.NOTHING;
         }
@@ -67,7 +72,7 @@ public final class LogFollower implements AutoCloseable {
     }
 
     private Batch kept() {
-        return take(log.page(sandbox, seq));
+        return take(log.page(logId, seq));
     }
 
     private Batch take(List<Event> events) {

@@ -2,20 +2,20 @@ package dev.vivarium.core.log;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.LogId;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /// Index of recent events of all logs by position. Thread-safe.
 ///
-/// It covers far more events than memory holds, but only their sandboxes and numbers, to report which events a reader
+/// It covers far more events than memory holds, but only their logs and numbers, to report which events a reader
 /// missed.
 final class PositionIndex {
     private static final int LENGTH = 1 << 15;
 
     @GuardedBy("this")
-    private final SandboxId[] sandboxes = new SandboxId[LENGTH];
+    private final LogId[] logs = new LogId[LENGTH];
 
     @GuardedBy("this")
     private final long[] numbers = new long[LENGTH];
@@ -29,7 +29,7 @@ final class PositionIndex {
         last = position - 1;
         for (Event event : events) {
             last++;
-            sandboxes[index(last)] = event.sandbox();
+            logs[index(last)] = event.logId();
             numbers[index(last)] = event.seq();
         }
     }
@@ -37,11 +37,11 @@ final class PositionIndex {
     /// Returns the events between two positions, both included, as far as the index covers them.
     synchronized LiveFeed.Missed between(long from, long to) {
         long first = Math.max(from, last - LENGTH + 1);
-        Map<SandboxId, LiveFeed.Gap> gaps = new LinkedHashMap<>();
+        Map<LogId, LiveFeed.Gap> gaps = new LinkedHashMap<>();
         for (long at = first; at <= to; at++) {
             long seq = numbers[index(at)];
-            SandboxId sandbox = sandboxes[index(at)];
-            gaps.merge(sandbox, new LiveFeed.Gap(sandbox, seq - 1, seq), LiveFeed.Gap::upTo);
+            LogId logId = logs[index(at)];
+            gaps.merge(logId, new LiveFeed.Gap(logId, seq - 1, seq), LiveFeed.Gap::upTo);
         }
         return new LiveFeed.Missed(List.copyOf(gaps.values()), first == from);
     }

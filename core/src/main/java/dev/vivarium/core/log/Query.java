@@ -1,12 +1,12 @@
 package dev.vivarium.core.log;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.Event;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Filter for the events of a sandbox, oldest first. Immutable.
+/// Filter for the events of a log, oldest first. Immutable.
 ///
 /// @param type a whole type (`agent.started`), or a prefix that ends with a dot (`agent.`)
 public record Query(long afterSeq, Optional<Instant> since, Optional<String> type, int limit) {
@@ -16,12 +16,8 @@ public record Query(long afterSeq, Optional<Instant> since, Optional<String> typ
     public static final int MOST_CHARACTERS = 2 * 1024 * 1024;
 
     public Query {
-        if (limit < 1 || limit > MOST) {
-            throw new SandboxException(new Failure.InvalidRequest("limit", "must be 1 to " + MOST));
-        }
-        if (afterSeq < 0) {
-            throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
-        }
+        require(limit >= 1 && limit <= MOST, "limit", "must be 1 to " + MOST);
+        require(afterSeq >= 0, "after_seq", "must not be negative");
     }
 
     /// Reports whether the filter matches an event, regardless of its position.

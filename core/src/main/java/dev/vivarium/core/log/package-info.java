@@ -1,5 +1,5 @@
-/// Event log: the events of each sandbox, numbered without gaps, durable before they are acknowledged, and followed
-/// live.
+/// Event logs: the events of each sandbox, and of the tasks of each user. They are numbered without gaps, durable
+/// before they are acknowledged, and followed live.
 @NullMarked
 package dev.vivarium.core.log;
 

@@ -8,7 +8,6 @@ import dev.vivarium.core.guest.Payload;
 import dev.vivarium.core.guest.RequestSubject;
 import dev.vivarium.core.guest.Service;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -16,7 +15,6 @@ import java.util.function.Supplier;
 /// Connection to a listener inside a sandbox. One thread reads and one thread writes; any thread may call [#close].
 public final class Connection implements AutoCloseable {
     private static final int TCP = 1;
-    private static final int UNIX = 2;
     private static final int MAX_PORT = 65_535;
 
     private final Channel channel;
@@ -30,26 +28,11 @@ public final class Connection implements AutoCloseable {
 
     /// Connects to a port on the sandbox's loopback interface. Throws `ConnectionRefused` if nothing listens there.
     public static Connection dial(Guest guest, int port) {
-        if (port < 1 || port > MAX_PORT) {
-            throw new SandboxException(new Failure.InvalidRequest("port", "must be between 1 and " + MAX_PORT));
-        }
-        return dial(guest, new Payload().u8(TCP).u16(port).string(""), "port " + port);
-    }
-
-    /// Connects to a Unix socket. `path` is absolute inside the sandbox.
-    public static Connection dial(Guest guest, String path) {
-        return dial(guest, new Payload().u8(UNIX).u16(0).string(path), path);
-    }
-
-    private static Connection dial(Guest guest, Payload request, String target) {
-        Channel channel = guest.open(Service.DIAL, request, new RequestSubject.Port(target));
-        try {
-            channel.started(Fields::isEmpty);
-            return new Connection(channel);
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
-        }
+        Failure.InvalidRequest.require(port >= 1 && port <= MAX_PORT, "port", "must be between 1 and " + MAX_PORT);
+        Payload request = new Payload().u8(TCP).u16(port).string("");
+        Channel channel = guest.open(Service.DIAL, request, new RequestSubject.Port("port " + port));
+        channel.started(Fields::isEmpty);
+        return new Connection(channel);
     }
 
     /// Reads at least one byte, or returns -1 when the peer has closed its output.

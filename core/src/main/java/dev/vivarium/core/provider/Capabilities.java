@@ -6,11 +6,13 @@ package dev.vivarium.core.provider;
 /// @param diskLimit how the disk limit is enforced, for example `loop-ext4`, `project-quota` or `none`
 /// @param snapshots how snapshots are stored: `reflink` (shares unchanged blocks), `copy`, or `none` (not supported)
 /// @param cgroups   `v1`, `v2`, `hybrid` or `none`
+/// @param processes who reports the processes that programs in a machine start: `kernel` or `none`
 public record Capabilities(
         String isolation,
         String diskLimit,
         String snapshots,
         String cgroups,
+        String processes,
         boolean isolates,
         boolean pauses,
         boolean limits) {

@@ -10,10 +10,15 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// Operations on directory trees of a provider. Links are never followed. Stateless.
@@ -40,6 +45,38 @@ public final class FileTrees {
     /// that.
     public static void copy(Path from, Path to) throws IOException {
         HostTool.run("copy files", List.of("cp", "--archive", "--reflink=auto", "--", from.toString(), to.toString()));
+    }
+
+    /// Replaces `to` with a copy of the tree `from`, after the copy is complete.
+    public static void replace(Path from, Path to) throws IOException {
+        var unfinished = unfinished(to);
+        try {
+            delete(unfinished);
+            copy(from, unfinished);
+            delete(to);
+            Files.move(unfinished, to, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            delete(unfinished);
+        }
+    }
+
+    /// Path of an incomplete copy of `path`, beside it.
+    public static Path unfinished(Path path) {
+        return path.resolveSibling(path.getFileName() + ".new");
+    }
+
+    /// The ids in the names of a directory: the part before the first dot, if it is an id. The set is mutable.
+    public static <T> Set<T> ids(Path directory, Predicate<String> isId, Function<String, T> id) throws IOException {
+        var ids = new HashSet<T>();
+        try (var entries = Files.newDirectoryStream(directory)) {
+            for (var entry : entries) {
+                var name = entry.getFileName().toString().split("\\.", 2)[0];
+                if (isId.test(name)) {
+                    ids.add(id.apply(name));
+                }
+            }
+        }
+        return ids;
     }
 
     /// Total size of the files of a tree, in bytes. Files that disappear meanwhile do not count.

@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider;
 
+import dev.vivarium.core.Digests;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
@@ -7,9 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
 /// Paths of the native programs, which are resources of the `guest` module. Immutable.
 ///
@@ -37,7 +35,8 @@ public record GuestPrograms(Path guest, Path launcher) {
                         "find the program " + name, "it is not on the class path; build the guest module first"));
             }
             byte[] program = resource.readAllBytes();
-            var file = directory.resolve(name + "-" + hash(program));
+            var hash = Digests.sha256(program).substring(0, HASH_DIGITS);
+            var file = directory.resolve(name + "-" + hash);
             if (!Files.exists(file)) {
                 install(program, file);
             }
@@ -53,14 +52,5 @@ public record GuestPrograms(Path guest, Path launcher) {
         Files.write(temporary, program);
         Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("r-xr-xr-x"));
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-    }
-
-    private static String hash(byte[] program) {
-        try {
-            var digest = MessageDigest.getInstance("SHA-256").digest(program);
-            return HexFormat.of().formatHex(digest).substring(0, HASH_DIGITS);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
     }
 }

@@ -47,6 +47,16 @@ public final class HostProcess {
         }
     }
 
+    /// Bytes that the process and the descendants that it waited for have read from and written to storage. Zero if
+    /// the process is gone or the kernel does not count them.
+    public static long storageBytes(long pid) {
+        return read(pid, "io")
+                .lines()
+                .filter(line -> line.startsWith("read_bytes: ") || line.startsWith("write_bytes: "))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1)))
+                .sum();
+    }
+
     /// Sends SIGKILL; ignores a process that is gone.
     public static void kill(long pid) {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);

@@ -14,14 +14,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
-/// The disks, machines and snapshots of a home, as described by their own files. It identifies their owner without the
-/// store, and keeps those without a row in `orphans/`. Thread-safe; one caller at a time for each id.
+/// Inventory of the disks, machines and snapshots of a home. It reads files beside them, so it finds their store and
+/// owner without the database. Disks and snapshots without a row in the store move to `orphans/`. Thread-safe, but each
+/// id must have only one caller at a time.
 public final class Inventory {
     /// File in the directory of a machine with the id of its store.
     private static final String STORE = "store";
 
-    /// File in the directory of a machine, from its start on a new disk until it is handed out.
+    /// File in the directory of a machine that started on a new disk and was not handed out yet. Contains the
+    /// grace.
     private static final String UNUSED = "unused";
 
     private static final List<String> DISK_SUFFIXES = List.of(".ext4", "");
@@ -57,8 +61,8 @@ public final class Inventory {
         this.orphans = new Orphans(orphans);
     }
 
-    /// Records the store of a machine, its graces, and whether its disk is new, in the directory of the machine
-    /// before its start.
+    /// Writes the store of a machine, its graces, and whether its disk is new, to the directory of the machine.
+    /// Call it before the start of the machine.
     public void recordMachine(MachineSpec spec, boolean isNew) throws IOException {
         var machine = places.machine(spec.id());
         Files.writeString(machine.resolve(STORE), spec.store().value());
@@ -94,7 +98,7 @@ public final class Inventory {
 
     private InventoryRecord trace(String id, List<Path> directories) throws IOException {
         var disk = find(id, directories);
-        var label = Label.read(label(id, directories));
+        var label = Label.read(labelPath(id, directories));
         var store = label.map(Label::store);
         if (store.isEmpty() && disk.isPresent()) {
             store = places.storeOf(disk.get());
@@ -120,78 +124,74 @@ public final class Inventory {
     /// Writes the label of a disk, and the id of the store into the disk if no machine uses it.
     public void label(SandboxId id, Label label) {
         FileOperation.RECORD.run(() -> {
-            label(id.value(), places.disks(), label, !Files.exists(places.machine(id)));
+            label(id.value(), places.disks(), label, Files.exists(places.machine(id)));
         });
     }
 
     public void label(SnapshotId id, Label label) {
-        FileOperation.RECORD.run(() -> label(id.value(), places.snapshots(), label, true));
+        FileOperation.RECORD.run(() -> label(id.value(), places.snapshots(), label, false));
     }
 
-    private void label(String id, List<Path> directories, Label label, boolean isStill) throws IOException {
+    private void label(String id, List<Path> directories, Label label, boolean isInUse) throws IOException {
         var disk = find(id, directories);
-        if (isStill && disk.isPresent()) {
+        if (!isInUse && disk.isPresent()) {
             places.writeStore(disk.get(), label.store());
         }
-        // With an annex, the home can have labels of snapshots only.
+        // If the snapshots are in the annex, this directory of the home has only their labels, and may be absent.
         if (!Files.exists(directories.getFirst())) {
             FileTrees.make(directories.getFirst(), "rwx------");
         }
-        label.write(label(id, directories));
+        label.write(labelPath(id, directories));
     }
 
-    private static Path label(String id, List<Path> directories) {
+    private static Path labelPath(String id, List<Path> directories) {
         return directories.getFirst().resolve(id + Label.SUFFIX);
     }
 
     /// Deletes the label of a deleted disk.
     public void deleteLabel(SandboxId id) {
-        FileOperation.RECORD.run(() -> Label.delete(label(id.value(), places.disks())));
+        FileOperation.RECORD.run(() -> Label.delete(labelPath(id.value(), places.disks())));
     }
 
     /// Deletes the label of a deleted snapshot.
     public void deleteLabel(SnapshotId id) {
-        FileOperation.RECORD.run(() -> Label.delete(label(id.value(), places.snapshots())));
+        FileOperation.RECORD.run(() -> Label.delete(labelPath(id.value(), places.snapshots())));
     }
 
     /// Moves the disk of a stopped machine to `orphans/`.
     public void setAside(SandboxId id, Instant now) {
-        FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.disks()), now));
+        FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), locations(places.disks()), now));
     }
 
     public void setAside(SnapshotId id, Instant now) {
-        FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), shelves(places.snapshots()), now));
+        FileOperation.SET_ASIDE.run(() -> orphans.add(id.value(), locations(places.snapshots()), now));
     }
 
     /// Moves a disk back from `orphans/`.
     public void takeBack(SandboxId id) {
-        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), shelves(places.disks())));
+        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), locations(places.disks())));
     }
 
     public void takeBack(SnapshotId id) {
-        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), shelves(places.snapshots())));
+        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), locations(places.snapshots())));
     }
 
     /// The labels of all disks in `orphans/`.
     public Map<SandboxId, Optional<Label>> orphanDisks() {
-        return FileOperation.SET_ASIDE.get(() -> {
-            var found = new HashMap<SandboxId, Optional<Label>>();
-            for (var id : orphans.all()) {
-                if (SandboxId.isWellFormed(id)) {
-                    found.put(new SandboxId(id), Label.read(orphans.label(id)));
-                }
-            }
-            return found;
-        });
+        return orphans(SandboxId::isWellFormed, SandboxId::new);
     }
 
     /// The labels of all snapshots in `orphans/`.
     public Map<SnapshotId, Optional<Label>> orphanSnapshots() {
+        return orphans(SnapshotId::isWellFormed, SnapshotId::new);
+    }
+
+    private <T> Map<T, Optional<Label>> orphans(Predicate<String> isId, Function<String, T> id) {
         return FileOperation.SET_ASIDE.get(() -> {
-            var found = new HashMap<SnapshotId, Optional<Label>>();
-            for (var id : orphans.all()) {
-                if (SnapshotId.isWellFormed(id)) {
-                    found.put(new SnapshotId(id), Label.read(orphans.label(id)));
+            var found = new HashMap<T, Optional<Label>>();
+            for (var name : orphans.all()) {
+                if (isId.test(name)) {
+                    found.put(id.apply(name), Label.read(orphans.label(name)));
                 }
             }
             return found;
@@ -204,7 +204,7 @@ public final class Inventory {
             var deleted = new HashSet<String>();
             for (var id : orphans.all()) {
                 if (orphans.isOlder(id, time)) {
-                    orphans.delete(id, shelves(places.disks()));
+                    orphans.delete(id, locations(places.disks()));
                     deleted.add(id);
                 }
             }
@@ -212,9 +212,9 @@ public final class Inventory {
         });
     }
 
-    private List<Orphans.Shelf> shelves(List<Path> directories) {
+    private List<Orphans.Location> locations(List<Path> directories) {
         return directories.stream()
-                .map(directory -> new Orphans.Shelf(directory, places.orphansOf(directory)))
+                .map(directory -> new Orphans.Location(directory, places.orphansOf(directory)))
                 .toList();
     }
 }

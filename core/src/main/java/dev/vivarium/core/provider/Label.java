@@ -50,17 +50,13 @@ public record Label(StoreId store, Map<String, String> fields) {
         properties.putAll(fields);
         var text = new StringWriter();
         properties.store(text, null);
-        var unfinished = unfinished(file);
+        var unfinished = FileTrees.unfinished(file);
         FileTrees.writePrivately(unfinished, text.toString());
         Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     static void delete(Path file) throws IOException {
-        Files.deleteIfExists(unfinished(file));
+        Files.deleteIfExists(FileTrees.unfinished(file));
         Files.deleteIfExists(file);
-    }
-
-    private static Path unfinished(Path file) {
-        return file.resolveSibling(file.getFileName() + ".new");
     }
 }

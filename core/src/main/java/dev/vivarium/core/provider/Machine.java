@@ -35,11 +35,20 @@ public interface Machine {
     /// Current resource usage, measured by the kernel.
     Usage usage();
 
+    /// Bytes that the processes have read from and written to storage since the start. A process that ended counts
+    /// until its ancestors have ended. Zero if the kernel does not count them.
+    long storageBytes();
+
     /// Reports whether the init process runs.
     boolean isAlive();
 
     /// Path of the workspace inside the machine.
     String workspace();
+
+    /// Returns the number of OOM kills since the start. Cheaper than [#usage].
+    default long oomKills() {
+        return usage().oomKills();
+    }
 
     /// Resource usage of a machine. `oomKills` counts the OOM kills since the start.
     record Usage(long memoryBytes, Duration cpu, int processes, long oomKills) {}

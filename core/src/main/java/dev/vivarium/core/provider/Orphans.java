@@ -27,21 +27,21 @@ record Orphans(Path directory) {
     private static final List<String> SUFFIXES = List.of(Label.SUFFIX, ".ext4", "");
 
     /// Directory of disks or snapshots, with the directory for its orphans in the same file system.
-    record Shelf(Path files, Path orphans) {}
+    record Location(Path files, Path orphans) {}
 
     /// Moves all files of `id` to `orphans/`.
-    void add(String id, List<Shelf> shelves, Instant now) throws IOException {
+    void add(String id, List<Location> locations, Instant now) throws IOException {
         FileTrees.make(directory, "rwx------");
         Files.writeString(since(id), now + "\n");
-        for (var shelf : shelves) {
-            move(id, shelf.files(), shelf.orphans());
+        for (var location : locations) {
+            move(id, location.files(), location.orphans());
         }
     }
 
     /// Moves all files of `id` back.
-    void takeBack(String id, List<Shelf> shelves) throws IOException {
-        for (var shelf : shelves) {
-            move(id, shelf.orphans(), shelf.files());
+    void takeBack(String id, List<Location> locations) throws IOException {
+        for (var location : locations) {
+            move(id, location.orphans(), location.files());
         }
         Files.deleteIfExists(since(id));
     }
@@ -82,10 +82,10 @@ record Orphans(Path directory) {
         }
     }
 
-    void delete(String id, List<Shelf> shelves) throws IOException {
-        for (var shelf : shelves) {
+    void delete(String id, List<Location> locations) throws IOException {
+        for (var location : locations) {
             for (var suffix : SUFFIXES.reversed()) {
-                FileTrees.delete(shelf.orphans().resolve(id + suffix));
+                FileTrees.delete(location.orphans().resolve(id + suffix));
             }
         }
         Files.deleteIfExists(since(id));

@@ -31,6 +31,10 @@ public interface Provider extends AutoCloseable {
     /// Takes over a machine that an earlier server started; empty if it no longer runs.
     Optional<Machine> adopt(SandboxId id, Duration timeout);
 
+    /// Reports the processes of all machines to a listener until the provider is closed. Call it once, before any
+    /// machine is started or adopted. Without effect if [Capabilities#processes] is `none` afterwards.
+    default void reportProcesses(ProcessListener listener) {}
+
     /// Every id with a trace at this provider: a machine, a mount, a cgroup, a directory or a disk.
     Set<SandboxId> survivors();
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /// Delivery to a reader that acknowledges messages. Confined to the thread that serves the reader.
@@ -18,9 +19,13 @@ final class AcknowledgedDelivery implements Delivery {
     /// Sent messages that may still wait.
     private final Set<String> shown = new HashSet<>();
 
-    AcknowledgedDelivery(Inbox inbox, SandboxId sandbox) {
+    private final Predicate<Message> mayHave;
+
+    /// @param mayHave claims a message for this kind of reader
+    AcknowledgedDelivery(Inbox inbox, SandboxId sandbox, Predicate<Message> mayHave) {
         this.inbox = inbox;
         this.sandbox = sandbox;
+        this.mayHave = mayHave;
     }
 
     @Override
@@ -36,7 +41,7 @@ final class AcknowledgedDelivery implements Delivery {
             shown.retainAll(waiting.stream().map(Message::id).collect(Collectors.toSet()));
         }
         return waiting.stream()
-                .filter(message -> !shown.contains(message.id()))
+                .filter(message -> !shown.contains(message.id()) && mayHave.test(message))
                 .limit(Inbox.AT_ONCE)
                 .toList();
     }

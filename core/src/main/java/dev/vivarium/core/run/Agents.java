@@ -13,6 +13,7 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.Status;
 import java.util.Optional;
 
 /// Starts and pauses agents in sandboxes. Thread-safe.
@@ -23,6 +24,7 @@ public final class Agents {
     private final Supervisor supervisor;
     private final Transcripts transcripts;
     private final String image;
+    private final RunQuota quotas;
 
     /// @param image image with the SDKs of the agents
     public Agents(
@@ -38,6 +40,7 @@ public final class Agents {
         this.supervisor = supervisor;
         this.transcripts = transcripts;
         this.image = image;
+        this.quotas = new RunQuota(runs, sandboxes.quotas().quota().runs());
     }
 
     /// Starts an agent in the sandbox of a thread, and creates the sandbox if necessary. Fails with
@@ -46,20 +49,25 @@ public final class Agents {
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
         NewSandbox request = withImage(wanted);
-        sandboxes.find(request.thread()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
+        sandboxes.find(request.key()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         runs.requireFree(wanted.task());
-        OpenResult opened = open(request, wanted.sandbox().image());
-        Run run = begin(opened, wanted, session);
+        OpenResult opened;
+        Run run;
+        try (var _ = quotas.begin(request.user())) {
+            opened = open(request, wanted.sandbox().image());
+            run = begin(opened, wanted, session);
+        }
         try {
             wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
             Run named = runs.named(run, Processes.newName());
             workers.start(opened.sandbox(), named, request.env());
             supervisor.take(runs.started(named));
         } catch (SandboxException e) {
-            runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()));
+            runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()), ReasonCode.NOT_STARTED);
         } catch (RuntimeException e) {
             // The supervisor does not follow the run, so it is ended here.
-            runs.end(run, Run.Status.FAILED, Optional.of("the worker could not be started: " + e.getMessage()));
+            String reason = "the worker could not be started: " + e.getMessage();
+            runs.end(run, Run.Status.FAILED, Optional.of(reason), ReasonCode.NOT_STARTED);
             throw e;
         }
         return runs.find(run.sandbox()).orElse(run);
@@ -87,10 +95,26 @@ public final class Agents {
         runs.resumeAgent(sandbox.id());
     }
 
+    /// Stops a run and keeps its sandbox: asks the worker to exit, and kills it and its processes if it does not.
+    /// Fails with `no-run` if the run has ended.
+    public Run cancel(Run run, PauseReason why) {
+        if (!run.isActive()) {
+            throw Runs.notAtWork(run.sandbox(), run.task());
+        }
+        // A frozen worker could not exit.
+        sandboxes
+                .find(run.sandbox())
+                .filter(sandbox -> sandbox.info().status() == Status.PAUSED)
+                .ifPresent(sandbox -> sandbox.resume(why));
+        supervisor.stop(run, ReasonCode.ABORTED);
+        return runs.find(run.id()).orElse(run);
+    }
+
     /// Ends a sandbox that was created for a run that cannot start.
     private Run begin(OpenResult opened, NewRun wanted, Optional<String> session) {
         try {
-            return runs.begin(opened.sandbox().info(), wanted, session);
+            boolean isCreated = opened.outcome() == OpenResult.Outcome.CREATED;
+            return runs.begin(opened.sandbox().info(), wanted, session, isCreated);
         } catch (RuntimeException e) {
             if (opened.outcome() == OpenResult.Outcome.CREATED) {
                 sandboxes.terminate(opened.sandbox().id(), End.Cause.USER, "its run could not begin");
@@ -108,11 +132,13 @@ public final class Agents {
             throw Runs.inProgress("sandbox " + from + " has an agent at work");
         }
         if (earlier.program().runtime() != wanted.program().runtime()) {
-            throw new SandboxException(new Failure.InvalidRequest(
+            throw SandboxException.invalid(
                     "resume_from",
-                    "names a run of the runtime " + earlier.program().runtime().text()));
+                    "names a run of the runtime " + earlier.program().runtime().text());
         }
-        return earlier.session().filter(session -> transcripts.has(from)).orElseThrow(() -> Transcripts.none(from));
+        return earlier.session()
+                .filter(session -> transcripts.has(from))
+                .orElseThrow(() -> Transcripts.noTranscript(from));
     }
 
     private NewSandbox withImage(NewRun wanted) {
@@ -120,11 +146,7 @@ public final class Agents {
         return needsSdk && wanted.sandbox().image().isEmpty() ? wanted.sandbox().withImage(image) : wanted.sandbox();
     }
 
-    /// Treats a thread of another owner as free. Opening it fails later.
     private void requireFree(Sandbox sandbox, NewSandbox request) {
-        if (!sandbox.info().user().equals(request.user())) {
-            return;
-        }
         if (isAtWork(sandbox.id())) {
             throw Runs.inProgress("thread " + request.thread() + " has an agent at work");
         }

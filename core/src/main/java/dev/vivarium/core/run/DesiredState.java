@@ -2,7 +2,6 @@ package dev.vivarium.core.run;
 
 import dev.vivarium.model.TextEnum;
 import java.util.List;
-import java.util.Locale;
 
 /// State that the server requests from a worker. Immutable.
 ///
@@ -11,10 +10,6 @@ public enum DesiredState implements TextEnum {
     RUN,
     PAUSE,
     ABORT;
-
-    static DesiredState of(String text) {
-        return valueOf(text.toUpperCase(Locale.ROOT));
-    }
 
     /// Returns the commands for a worker.
     public List<String> commands(boolean isPaused) {

@@ -1,6 +1,6 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.Digests;
 import dev.vivarium.model.FileEntry;
 import java.io.IOException;
 import java.net.URLDecoder;
@@ -60,16 +60,16 @@ final class FileMirror {
 
     /// Returns the path of the copy of a file.
     Path file(String path) {
-        return directory.resolve(hash(path));
+        return directory.resolve(Digests.sha256(path));
     }
 
     /// Returns the path of an incomplete copy.
     Path unfinished(String path) {
-        return directory.resolve(hash(path) + ".new");
+        return directory.resolve(Digests.sha256(path) + ".new");
     }
 
     /// Writes the index of these copies, and deletes all other files.
-    void settle(List<Copy> copies) throws IOException {
+    void commit(List<Copy> copies) throws IOException {
         String text = copies.stream()
                 .map(copy -> copy.size() + " " + copy.modified() + " "
                         + URLEncoder.encode(copy.path(), StandardCharsets.UTF_8) + "\n")
@@ -77,7 +77,8 @@ final class FileMirror {
         Path fresh = directory.resolve(INDEX + ".new");
         Files.writeString(fresh, text);
         Files.move(fresh, directory.resolve(INDEX), StandardCopyOption.ATOMIC_MOVE);
-        Set<String> known = copies.stream().map(copy -> hash(copy.path())).collect(Collectors.toSet());
+        Set<String> known =
+                copies.stream().map(copy -> Digests.sha256(copy.path())).collect(Collectors.toSet());
         for (Path file : list()) {
             String name = file.getFileName().toString();
             if (!name.equals(INDEX) && !known.contains(name)) {
@@ -87,7 +88,7 @@ final class FileMirror {
     }
 
     /// Reports whether the index is not empty and every copy in it exists.
-    boolean isWhole() throws IOException {
+    boolean isComplete() throws IOException {
         Map<String, Copy> copies = copies();
         return !copies.isEmpty() && copies.keySet().stream().allMatch(path -> Files.isRegularFile(file(path)));
     }
@@ -105,7 +106,6 @@ final class FileMirror {
         return bytes;
     }
 
-    /// Deletes the directory.
     void delete() throws IOException {
         for (Path file : list()) {
             Files.deleteIfExists(file);
@@ -119,9 +119,5 @@ final class FileMirror {
             files.forEach(all::add);
             return all;
         }
-    }
-
-    private static String hash(String path) {
-        return Digests.sha256(path.getBytes(StandardCharsets.UTF_8));
     }
 }

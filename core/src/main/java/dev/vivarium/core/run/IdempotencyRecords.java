@@ -1,12 +1,10 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -31,14 +29,14 @@ public final class IdempotencyRecords {
     /// @param content body. The same key with another request or body is refused
     public record Saying(SandboxId sandbox, String key, String request, String content) {
         public Saying {
-            if (!KEY.matcher(key).matches()) {
-                throw new SandboxException(new Failure.InvalidRequest(
-                        "Idempotency-Key", "must be 1 to 200 printable characters without a space"));
-            }
+            Failure.InvalidRequest.require(
+                    KEY.matcher(key).matches(),
+                    "Idempotency-Key",
+                    "must be 1 to 200 printable characters without a space");
         }
 
         private String mark() {
-            return request + " " + Digests.sha256(content.getBytes(StandardCharsets.UTF_8));
+            return request + " " + Digests.sha256(content);
         }
 
         /// Reports whether a stored request is the same. Older servers stored no hash of the content.
@@ -56,10 +54,10 @@ public final class IdempotencyRecords {
                 row -> new Kept(row.getString(1), row.getString(2)),
                 saying.sandbox().value(),
                 saying.key()));
-        if (kept.filter(first -> !saying.isMarked(first.request())).isPresent()) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("Idempotency-Key", "was used for another request; make a new one"));
-        }
+        Failure.InvalidRequest.require(
+                kept.map(Kept::request).map(saying::isMarked).orElse(true),
+                "Idempotency-Key",
+                "was used for another request; make a new one");
         return kept.map(Kept::answer);
     }
 

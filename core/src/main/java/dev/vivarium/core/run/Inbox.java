@@ -1,6 +1,7 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.files.Digests;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.SandboxListener;
@@ -9,11 +10,11 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
-import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +31,7 @@ import java.util.function.Supplier;
 ///
 /// A message is durable before it is accepted, and is delivered once. Both are events. If the server crashes during a
 /// delivery, the next server delivers the message again with the same id.
-public final class Inbox implements SandboxListener {
+public final class Inbox implements SandboxListener, RunListener {
     private static final int ID_BYTES = 12;
 
     /// Messages in one delivery. A worker acknowledges all of them in one line.
@@ -47,6 +48,7 @@ public final class Inbox implements SandboxListener {
     private final SecureRandom random = new SecureRandom();
     private volatile long usualLatency = 50;
     private final Map<SandboxId, MessageSignal> bells = new ConcurrentHashMap<>();
+    private final MessageClaims claims = new MessageClaims();
 
     public Inbox(Db db, EventLog log, InstantSource clock) {
         this.db = db;
@@ -74,7 +76,7 @@ public final class Inbox implements SandboxListener {
     /// Returns the message id of an event, which is the same for the same event.
     public static String idOf(SandboxId sandbox, String event) {
         String text = sandbox + " " + event;
-        return "msg" + Digests.sha256(text.getBytes(StandardCharsets.UTF_8)).substring(0, 2 * ID_BYTES);
+        return "msg" + Digests.sha256(text).substring(0, 2 * ID_BYTES);
     }
 
     private Message message(String id, NewMessage said) {
@@ -134,16 +136,31 @@ public final class Inbox implements SandboxListener {
             return List.of();
         }
         return db.write(sql -> {
-            var messages = MessageRows.list(sql, sandbox, AT_ONCE);
+            var messages = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
+                    .filter(message -> claims.take(sandbox, message.id()))
+                    .limit(AT_ONCE)
+                    .toList();
             MessageRows.taken(sql, messages, now());
             return messages;
         });
     }
 
     /// Returns a delivery whose messages wait until the worker acknowledges them, so that a crash of the worker
-    /// loses none.
+    /// loses none. Until then, readers without acknowledgement do not get them.
     public Delivery offering(SandboxId sandbox) {
-        return new AcknowledgedDelivery(this, sandbox);
+        return new AcknowledgedDelivery(this, sandbox, message -> claims.offer(sandbox, message.id()));
+    }
+
+    /// Returns a delivery of waiting messages that does not take them.
+    public Delivery peeking(SandboxId sandbox) {
+        return new AcknowledgedDelivery(this, sandbox, _ -> true);
+    }
+
+    /// Makes the offered messages of a run that ends available to all readers.
+    @Override
+    public void ending(Run run) {
+        claims.release(run.sandbox());
+        messageSignal(run.sandbox()).signal();
     }
 
     /// Returns at most `most` waiting messages without taking them.
@@ -151,8 +168,9 @@ public final class Inbox implements SandboxListener {
         return db.read(sql -> MessageRows.list(sql, sandbox, most));
     }
 
-    /// Marks messages as delivered. Ignores ids of messages that do not wait.
-    public void acknowledge(SandboxId sandbox, Collection<String> ids) {
+    /// Marks messages as delivered. Ignores ids of messages that do not wait. Returns the number of the others.
+    @CanIgnoreReturnValue
+    public int acknowledge(SandboxId sandbox, Collection<String> ids) {
         List<Message> acknowledged = db.write(sql -> {
             var waiting = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
                     .filter(message -> ids.contains(message.id()))
@@ -161,6 +179,7 @@ public final class Inbox implements SandboxListener {
             return waiting;
         });
         delivered(sandbox, acknowledged);
+        return acknowledged.size();
     }
 
     /// Puts messages back in their old order.
@@ -169,6 +188,7 @@ public final class Inbox implements SandboxListener {
             MessageRows.putBack(sql, messages);
             return messages.size();
         });
+        messages.forEach(message -> claims.forget(sandbox, message.id()));
         messageSignal(sandbox).signal();
     }
 
@@ -183,6 +203,7 @@ public final class Inbox implements SandboxListener {
             MessageRows.delivered(sql, messages, now());
             return messages.size();
         });
+        messages.forEach(message -> claims.forget(sandbox, message.id()));
     }
 
     private NewEvent deliveredEvent(Message message) {
@@ -203,6 +224,7 @@ public final class Inbox implements SandboxListener {
 
     @Override
     public void ended(SandboxInfo sandbox) {
+        claims.release(sandbox.id());
         MessageSignal messageSignal = bells.remove(sandbox.id());
         if (messageSignal != null) {
             messageSignal.signal();

@@ -3,6 +3,7 @@ package dev.vivarium.core.run;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -16,11 +17,7 @@ final class MessageRows {
 
     /// Does nothing if the id exists.
     static void insert(Sql sql, SandboxId sandbox, Message message) throws SQLException {
-        long position = sql.first(
-                        "select max(position) from sandbox_messages where sandbox_id = ?",
-                        row -> row.getLong(1),
-                        sandbox.value())
-                .orElse(0L);
+        long position = sql.number("select max(position) from sandbox_messages where sandbox_id = ?", sandbox.value());
         sql.update(
                 "insert into sandbox_messages (message_id, sandbox_id, position, content, message_type, inject_mode, source, created_at)"
                         + " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (message_id) do nothing",
@@ -35,8 +32,7 @@ final class MessageRows {
     }
 
     static int waiting(Sql sql, SandboxId sandbox) throws SQLException {
-        return sql.first("select count(*)" + WAITING, row -> row.getInt(1), sandbox.value())
-                .orElse(0);
+        return (int) sql.number("select count(*)" + WAITING, sandbox.value());
     }
 
     /// Returns the waiting messages, interrupts first, then in the order of arrival.
@@ -89,8 +85,8 @@ final class MessageRows {
         return new Message(
                 row.getString(1),
                 row.getString(2),
-                Message.Kind.find(row.getString(3)).orElse(Message.Kind.USER_MESSAGE),
-                Message.Mode.find(row.getString(4)).orElse(Message.Mode.IMMEDIATE),
+                TextEnum.find(Message.Kind.class, row.getString(3)).orElse(Message.Kind.USER_MESSAGE),
+                TextEnum.find(Message.Mode.class, row.getString(4)).orElse(Message.Mode.IMMEDIATE),
                 row.getString(5),
                 Instant.ofEpochMilli(row.getLong(6)));
     }

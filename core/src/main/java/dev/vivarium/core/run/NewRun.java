@@ -1,11 +1,14 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import java.math.BigDecimal;
+import java.sql.SQLException;
 import java.util.Optional;
 
 /// Request to start an agent. Immutable.
@@ -17,6 +20,12 @@ public record NewRun(
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
         Optional<SandboxId> resumeFrom) {
+    /// Condition for the start of a run.
+    @FunctionalInterface
+    public interface Check {
+        void require(Sql sql) throws SQLException;
+    }
+
     /// Task of the agent.
     public sealed interface Assignment {
         /// A new task.
@@ -24,5 +33,11 @@ public record NewRun(
 
         /// An existing task.
         record Known(TaskId id) implements Assignment {}
+
+        /// An attempt of the queue at one of its tasks.
+        ///
+        /// @param run   id of the new run, which the queue has stored
+        /// @param check called in the transaction that stores the run. Throws if the attempt is over
+        record Attempt(TaskId id, RunId run, Check check) implements Assignment {}
     }
 }

@@ -3,12 +3,15 @@ package dev.vivarium.core.run;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.LogId;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,19 +42,19 @@ public final class Outbox {
     }
 
     /// Stored event. It has an id, so that the log contains it once however often it is appended.
-    record PendingEvent(SandboxId sandbox, NewEvent event) {
+    public record PendingEvent(LogId logId, NewEvent event) {
         String id() {
             return event.id().orElseThrow();
         }
     }
 
     /// Stores an event in the transaction of the change.
-    PendingEvent put(Sql sql, SandboxId sandbox, NewEvent event) throws SQLException {
-        var pending = new PendingEvent(sandbox, event);
+    public PendingEvent put(Sql sql, LogId logId, NewEvent event) throws SQLException {
+        var pending = new PendingEvent(logId, event);
         sql.update(
                 "insert into sandbox_outbox (sandbox_id, event_id, event_type, event_data, source, created_at)"
                         + " values (?, ?, ?, ?, ?, ?) on conflict do nothing",
-                sandbox.value(),
+                logId.value(),
                 pending.id(),
                 event.type(),
                 event.data(log.codec()),
@@ -63,17 +66,24 @@ public final class Outbox {
 
     /// Appends an event after the commit, and returns when it is durable. If the log fails, the event stays in the
     /// outbox until [#sendPending].
-    void send(PendingEvent pending) {
-        try {
-            deliver(pending);
-        } catch (SandboxException e) {
-            LOG.warn(
-                    "The event {} of {} is appended later: {}",
-                    pending.event().type(),
-                    pending.sandbox(),
-                    e.getMessage());
-            isLeft.set(true);
-        }
+    public void send(PendingEvent pending) {
+        sendAll(List.of(pending));
+    }
+
+    /// Appends events, those of one log in their order. See [#send(PendingEvent)].
+    public void sendAll(List<PendingEvent> all) {
+        var byLog = new LinkedHashMap<LogId, List<PendingEvent>>();
+        all.forEach(pending ->
+                byLog.computeIfAbsent(pending.logId, _ -> new ArrayList<>()).add(pending));
+        byLog.forEach((logId, some) -> {
+            try {
+                deliver(logId, some);
+            } catch (SandboxException e) {
+                String type = some.getFirst().event.type();
+                LOG.warn("{} events of {}, first {}, are appended later: {}", some.size(), logId, type, e.getMessage());
+                isLeft.set(true);
+            }
+        });
     }
 
     /// Appends the events whose append failed.
@@ -82,25 +92,28 @@ public final class Outbox {
             return;
         }
         try {
-            db.read(sql -> sql.list("select * from sandbox_outbox order by created_at", Outbox::read))
-                    .forEach(this::send);
+            sendAll(db.read(sql -> sql.list("select * from sandbox_outbox order by created_at", Outbox::read)));
         } catch (SandboxException e) {
             isLeft.set(true);
             throw e;
         }
     }
 
-    private void deliver(PendingEvent pending) {
-        log.append(pending.sandbox(), pending.event());
-        db.write(sql -> sql.update(
-                "delete from sandbox_outbox where sandbox_id = ? and event_id = ?",
-                pending.sandbox().value(),
-                pending.id()));
+    private void deliver(LogId logId, List<PendingEvent> some) {
+        log.append(logId, some.stream().map(PendingEvent::event).toList());
+        db.write(sql -> {
+            sql.updateAll(
+                    "delete from sandbox_outbox where sandbox_id = ? and event_id = ?",
+                    some.stream()
+                            .map(pending -> List.<Object>of(logId.value(), pending.id()))
+                            .toList());
+            return logId;
+        });
     }
 
     private static PendingEvent read(ResultSet row) throws SQLException {
         return new PendingEvent(
-                new SandboxId(row.getString("sandbox_id")),
+                LogId.of(row.getString("sandbox_id")),
                 new NewEvent(
                         Optional.of(row.getString("event_id")),
                         row.getString("event_type"),

@@ -6,12 +6,13 @@ import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -72,12 +73,12 @@ final class ReviewRows {
                 left join sandbox_tasks t on t.task_id = r.task_id
                 where (cast(? as text) is null or r.status = ?)
                   and (cast(? as text) is null or s.user_id = ?
-                    or exists (select 1 from members m where m.thread_id = s.thread_id and m.user_id = ?))
+                    or exists (select 1 from members m
+                      where m.owner_id = s.user_id and m.thread_id = s.thread_id and m.user_id = ?))
                 order by r.created_at desc, r.review_id limit ?""",
                 row -> new ReviewEntry(
                         read(row),
-                        new ThreadId(row.getString("of_thread")),
-                        new UserId(row.getString("of_user")),
+                        new ThreadKey(new UserId(row.getString("of_user")), new ThreadId(row.getString("of_thread"))),
                         row.getString("task_title")),
                 wanted,
                 wanted,
@@ -87,15 +88,11 @@ final class ReviewRows {
                 limit);
     }
 
-    /// Returns the number of pending reviews of each sandbox.
     static Map<SandboxId, Integer> pending(Sql sql) throws SQLException {
-        var counts = new HashMap<SandboxId, Integer>();
-        for (var count : sql.list(
+        return sql.map(
                 "select sandbox_id, count(*) from sandbox_reviews where " + PENDING + " group by sandbox_id",
-                row -> Map.entry(new SandboxId(row.getString(1)), row.getInt(2)))) {
-            counts.put(count.getKey(), count.getValue());
-        }
-        return counts;
+                row -> new SandboxId(row.getString(1)),
+                row -> row.getInt(2));
     }
 
     /// Returns the pending reviews whose deadline has passed.
@@ -116,11 +113,8 @@ final class ReviewRows {
     }
 
     static int pending(Sql sql, SandboxId sandbox) throws SQLException {
-        return sql.first(
-                        "select count(*) from sandbox_reviews where sandbox_id = ? and " + PENDING,
-                        row -> row.getInt(1),
-                        sandbox.value())
-                .orElse(0);
+        return (int)
+                sql.number("select count(*) from sandbox_reviews where sandbox_id = ? and " + PENDING, sandbox.value());
     }
 
     /// Reports whether the review was pending.
@@ -165,7 +159,7 @@ final class ReviewRows {
                         row.getString("context"),
                         TextListColumn.decode(row.getString("options")),
                         row.getInt("blocking") == 1),
-                Review.Status.find(row.getString("status")).orElse(Review.Status.EXPIRED),
+                TextEnum.find(Review.Status.class, row.getString("status")).orElse(Review.Status.EXPIRED),
                 decision.map(word -> new Review.Answer(word, comment, new UserId(by.orElse("unknown")), at)),
                 Instant.ofEpochMilli(row.getLong("created_at")),
                 Instant.ofEpochMilli(row.getLong("deadline")));

@@ -1,9 +1,7 @@
 package dev.vivarium.core.run;
 
-import dev.vivarium.core.files.Digests;
-import dev.vivarium.core.sandbox.SandboxListener;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
@@ -13,7 +11,6 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.UserId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -25,24 +22,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentHashMap;
 
 /// Reviews that agents request from people. A blocking review pauses the run until a person answers or the deadline
 /// passes. Thread-safe.
-public final class Reviews implements SandboxListener {
+public final class Reviews {
     private static final int MOST_PENDING = 100;
 
     private final Db db;
     private final Outbox outbox;
+    private final RunSignals signals;
     private final InstantSource clock;
     private final Duration timeout;
     private final SecureRandom random = new SecureRandom();
-    private final Map<SandboxId, MessageSignal> bells = new ConcurrentHashMap<>();
 
     /// @param timeout time from the request to the deadline
-    public Reviews(Db db, Outbox outbox, InstantSource clock, Duration timeout) {
+    public Reviews(Db db, Outbox outbox, RunSignals signals, InstantSource clock, Duration timeout) {
         this.db = db;
         this.outbox = outbox;
+        this.signals = signals;
         this.clock = clock;
         this.timeout = timeout;
     }
@@ -66,6 +63,7 @@ public final class Reviews implements SandboxListener {
             RunRows.settle(sql, run.sandbox());
             return outbox.put(sql, run.sandbox(), requested(review));
         }));
+        signals.signal(run.sandbox());
         return db.read(sql -> ReviewRows.find(sql, run.sandbox(), review.id())).orElse(review);
     }
 
@@ -101,7 +99,7 @@ public final class Reviews implements SandboxListener {
     /// Returns the review as soon as it is not pending, or at the timeout.
     public Review await(SandboxId sandbox, String id, Duration longest) throws InterruptedException {
         long end = System.nanoTime() + longest.toNanos();
-        MessageSignal messageSignal = bells.computeIfAbsent(sandbox, any -> new MessageSignal());
+        MessageSignal messageSignal = signals.of(sandbox);
         while (true) {
             long seen = messageSignal.count();
             Review review = require(sandbox, id);
@@ -128,7 +126,6 @@ public final class Reviews implements SandboxListener {
         return db.read(sql -> ReviewRows.listAll(sql, status, user, limit));
     }
 
-    /// Returns the number of pending reviews of each sandbox.
     public Map<SandboxId, Integer> pending() {
         expireDue();
         return db.read(ReviewRows::pending);
@@ -146,7 +143,7 @@ public final class Reviews implements SandboxListener {
                     : Optional.empty();
         });
         pending.ifPresent(stored -> {
-            signal(review.sandbox());
+            signals.signal(review.sandbox());
             outbox.send(stored);
         });
         Review now = require(review.sandbox(), review.id().value());
@@ -161,20 +158,23 @@ public final class Reviews implements SandboxListener {
         return new NewEvent(Optional.of(NewEvent.OUR_IDS + review.id() + ".answered"), body, "user");
     }
 
+    /// If the agent offers options, `approve` has no meaning.
     private static Review.Status status(Review review, String decision) {
-        return switch (decision) {
-            case "approve" -> Review.Status.APPROVED;
-            case "reject" -> Review.Status.REJECTED;
-            default -> {
-                if (!review.asked().options().contains(decision)) {
-                    String options = String.join(", ", review.asked().options());
-                    throw new SandboxException(new Failure.InvalidRequest(
-                            "decision",
-                            "must be approve, reject" + (options.isEmpty() ? "" : " or one of " + options)));
-                }
-                yield Review.Status.ANSWERED;
-            }
-        };
+        List<String> options = review.asked().options();
+        if (options.contains(decision)) {
+            return Review.Status.ANSWERED;
+        }
+        if (decision.equals("reject")) {
+            return Review.Status.REJECTED;
+        }
+        if (decision.equals("approve") && options.isEmpty()) {
+            return Review.Status.APPROVED;
+        }
+        throw SandboxException.invalid(
+                "decision",
+                options.isEmpty()
+                        ? "must be approve or reject"
+                        : "must be one of " + String.join(", ", options) + ", or reject");
     }
 
     /// Expires the reviews whose deadline has passed.
@@ -191,24 +191,9 @@ public final class Reviews implements SandboxListener {
                 return isFirst ? Optional.of(outbox.put(sql, review.sandbox(), event)) : Optional.empty();
             });
             pending.ifPresent(stored -> {
-                signal(review.sandbox());
+                signals.signal(review.sandbox());
                 outbox.send(stored);
             });
-        }
-    }
-
-    private void signal(SandboxId sandbox) {
-        MessageSignal messageSignal = bells.get(sandbox);
-        if (messageSignal != null) {
-            messageSignal.signal();
-        }
-    }
-
-    @Override
-    public void ended(SandboxInfo sandbox) {
-        MessageSignal messageSignal = bells.remove(sandbox.id());
-        if (messageSignal != null) {
-            messageSignal.signal();
         }
     }
 

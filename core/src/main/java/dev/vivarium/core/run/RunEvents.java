@@ -7,11 +7,13 @@ import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.WorkerEvent;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /// The events of workers, applied to the state of their runs by a durable reader of the log. Each event counts exactly
@@ -36,6 +38,17 @@ public final class RunEvents {
         return appended;
     }
 
+    /// Appends `agent.failed` for a run whose worker could not.
+    void fail(Run run, RunOutcome failure) {
+        var body = new WorkerEvent.Failed(
+                failure.text(),
+                Optional.of(failure.code()),
+                Optional.of(run.spent().costUsd()));
+        log.append(
+                run.sandbox(),
+                new NewEvent(Optional.of(NewEvent.OUR_IDS + run.id() + "." + body.type()), body, NewEvent.OURS));
+    }
+
     /// Waits until the events that were appended before this call are applied.
     void await(SandboxId sandbox) {
         reader.await(sandbox);
@@ -50,15 +63,17 @@ public final class RunEvents {
         /// An event that no worker sent, such as a user's, does not change a run.
         @Override
         public void handle(Sql sql, Event event) throws SQLException {
-            if (event.task().isPresent() && codec.decode(event) instanceof WorkerEvent body) {
-                runs.apply(sql, event.sandbox(), event.task().get(), body);
+            if (event.logId() instanceof SandboxId sandbox
+                    && event.task().isPresent()
+                    && codec.decode(event) instanceof WorkerEvent body) {
+                runs.apply(sql, sandbox, event.task().get(), body);
             }
         }
 
         @Override
         public void committed(Event event) {
-            if (event.type().equals(WorkerEvent.USAGE)) {
-                runs.enforceBudget(event.sandbox());
+            if (event.logId() instanceof SandboxId sandbox && event.type().equals(WorkerEvent.USAGE)) {
+                runs.enforceBudget(sandbox);
             }
         }
     }

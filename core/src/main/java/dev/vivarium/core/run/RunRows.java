@@ -6,6 +6,7 @@ import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Spent;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
@@ -13,8 +14,11 @@ import dev.vivarium.model.WorkerEvent;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.StringJoiner;
 
 /// Rows of runs. Stateless; each method runs in the transaction of the caller. After the end of a run only its cost
 /// changes.
@@ -24,12 +28,12 @@ final class RunRows {
 
     private RunRows() {}
 
-    static void insert(Sql sql, Run run) throws SQLException {
+    static void insert(Sql sql, Run run, boolean createdSandbox) throws SQLException {
         sql.update(
                 "insert into sandbox_runs (run_id, sandbox_id, task_id, user_id, thread_id, runtime, command, model, status,"
                         + " budget_nanos, cost_nanos, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,"
-                        + " tool_calls, session, wish, started_at)"
-                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?)",
+                        + " tool_calls, session, wish, started_at, created_sandbox)"
+                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?)",
                 run.id().value(),
                 run.sandbox().value(),
                 run.task().value(),
@@ -42,7 +46,16 @@ final class RunRows {
                 run.budgetUsd().map(Money::nanos).orElse(null),
                 run.session().orElse(null),
                 DesiredState.RUN.text(),
-                run.startedAt().toEpochMilli());
+                run.startedAt().toEpochMilli(),
+                createdSandbox ? 1 : 0);
+    }
+
+    static boolean createdSandbox(Sql sql, RunId id) throws SQLException {
+        return sql.first(
+                        "select 1 from sandbox_runs where run_id = ? and created_sandbox = 1",
+                        row -> row.getInt(1),
+                        id.value())
+                .isPresent();
     }
 
     static Optional<Run> find(Sql sql, SandboxId sandbox) throws SQLException {
@@ -66,6 +79,13 @@ final class RunRows {
                 task.value());
     }
 
+    static Map<UserId, Integer> activeByUser(Sql sql) throws SQLException {
+        return sql.map(
+                "select user_id, count(*) from sandbox_runs where " + ALIVE + " group by user_id",
+                row -> new UserId(row.getString(1)),
+                row -> row.getInt(2));
+    }
+
     static List<Run> active(Sql sql) throws SQLException {
         return sql.list("select * from sandbox_runs where " + ALIVE + NEWEST, RunRows::read);
     }
@@ -85,17 +105,31 @@ final class RunRows {
                 RunRows::read);
     }
 
-    /// Returns the newest runs, of one owner if given.
-    static List<Run> newest(Sql sql, Optional<UserId> owner, Optional<TaskId> task, int limit) throws SQLException {
-        return sql.list(
-                "select * from sandbox_runs where (cast(? as text) is null or user_id = ?)"
-                        + " and (cast(? as text) is null or task_id = ?)" + NEWEST + " limit ?",
-                RunRows::read,
-                owner.map(UserId::value).orElse(null),
-                owner.map(UserId::value).orElse(null),
-                task.map(TaskId::value).orElse(null),
-                task.map(TaskId::value).orElse(null),
-                limit);
+    static Optional<Run> find(Sql sql, RunId id) throws SQLException {
+        return sql.first("select * from sandbox_runs where run_id = ?", RunRows::read, id.value());
+    }
+
+    /// Returns the newest runs that match the filter.
+    static List<Run> list(Sql sql, RunFilter filter) throws SQLException {
+        var where = new StringJoiner(" and ", " where ", "").setEmptyValue("");
+        var values = new ArrayList<Object>();
+        equal(where, values, "user_id", filter.owner().map(UserId::value));
+        equal(where, values, "thread_id", filter.thread().map(ThreadId::value));
+        equal(where, values, "task_id", filter.task().map(TaskId::value));
+        equal(where, values, "status", filter.status().map(Run.Status::text));
+        filter.before().ifPresent(place -> {
+            where.add("(started_at < ? or started_at = ? and run_id < ?)");
+            values.addAll(List.of(place.millis(), place.millis(), place.run()));
+        });
+        values.add(filter.limit());
+        return sql.list("select * from sandbox_runs" + where + NEWEST + " limit ?", RunRows::read, values.toArray());
+    }
+
+    private static void equal(StringJoiner where, List<Object> values, String column, Optional<String> value) {
+        value.ifPresent(text -> {
+            where.add(column + " = ?");
+            values.add(text);
+        });
     }
 
     static void process(Sql sql, RunId id, String name) throws SQLException {
@@ -111,8 +145,8 @@ final class RunRows {
                 == 1;
     }
 
-    /// Status and reason of an end: a sentence, and a word if there is one.
-    record End(Run.Status status, Optional<String> reason, Optional<String> code) {}
+    /// Status and reason of an end: a sentence and a code.
+    record End(Run.Status status, Optional<String> reason, String code) {}
 
     /// Reports whether the run was active before.
     static boolean end(Sql sql, RunId id, End end, Instant at) throws SQLException {
@@ -121,7 +155,7 @@ final class RunRows {
                                 + " where run_id = ? and " + ALIVE,
                         end.status().text(),
                         end.reason().orElse(null),
-                        end.code().orElse(null),
+                        end.code(),
                         at.toEpochMilli(),
                         id.value())
                 == 1;
@@ -195,18 +229,37 @@ final class RunRows {
         sql.update("update sandbox_runs set session = ? where run_id = ?", session, id.value());
     }
 
+    /// Stores the judgement of the agent. A failure is final: a later success does not replace it.
     static void verdict(Sql sql, RunId id, RunOutcome verdict) throws SQLException {
         sql.update(
-                "update sandbox_runs set verdict = ?, verdict_text = ? where run_id = ? and " + ALIVE,
+                "update sandbox_runs set verdict = ?, verdict_text = ?, verdict_code = ? where run_id = ? and " + ALIVE
+                        + " and coalesce(verdict, '') <> ?",
                 verdict.kind().text(),
                 verdict.text(),
-                id.value());
+                verdict.code(),
+                id.value(),
+                RunOutcome.Kind.FAILED.text());
     }
 
     static Optional<RunOutcome> verdict(Sql sql, RunId id) throws SQLException {
         return sql.first(
-                "select verdict, verdict_text from sandbox_runs where run_id = ? and verdict is not null",
-                row -> new RunOutcome(RunOutcome.Kind.of(row.getString(1)), row.getString(2)),
+                "select verdict, verdict_text, verdict_code from sandbox_runs where run_id = ? and verdict is not null",
+                row -> new RunOutcome(
+                        TextEnum.of(RunOutcome.Kind.class, row.getString(1)),
+                        row.getString(2),
+                        Optional.ofNullable(row.getString(3)).orElse(ReasonCode.FAILED)),
+                id.value());
+    }
+
+    static void result(Sql sql, RunId id, String result) throws SQLException {
+        sql.update("update sandbox_runs set result = ? where run_id = ?", result, id.value());
+    }
+
+    /// Returns the result that the agent submitted.
+    static Optional<String> result(Sql sql, RunId id) throws SQLException {
+        return sql.first(
+                "select result from sandbox_runs where run_id = ? and result is not null",
+                row -> row.getString(1),
                 id.value());
     }
 
@@ -224,7 +277,9 @@ final class RunRows {
     static Desired desired(Sql sql, RunId id) throws SQLException {
         return sql.first(
                         "select wish, wish_reason from sandbox_runs where run_id = ?",
-                        row -> new Desired(DesiredState.of(row.getString(1)), Optional.ofNullable(row.getString(2))),
+                        row -> new Desired(
+                                TextEnum.of(DesiredState.class, row.getString(1)),
+                                Optional.ofNullable(row.getString(2))),
                         id.value())
                 .orElse(new Desired(DesiredState.RUN, Optional.empty()));
     }
@@ -240,10 +295,11 @@ final class RunRows {
                 new UserId(row.getString("user_id")),
                 new ThreadId(row.getString("thread_id")),
                 new Run.Program(
-                        Run.Runtime.find(row.getString("runtime")).orElse(Run.Runtime.COMMAND),
+                        TextEnum.find(Run.Runtime.class, row.getString("runtime"))
+                                .orElse(Run.Runtime.COMMAND),
                         TextListColumn.decode(row.getString("command")),
                         Optional.ofNullable(row.getString("model"))),
-                Run.Status.find(row.getString("status")).orElse(Run.Status.FAILED),
+                TextEnum.find(Run.Status.class, row.getString("status")).orElse(Run.Status.FAILED),
                 Optional.ofNullable(row.getString("reason")),
                 Optional.ofNullable(row.getString("reason_code")),
                 number(row, "budget_nanos").map(Money::dollars),

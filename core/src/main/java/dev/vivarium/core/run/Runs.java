@@ -19,28 +19,29 @@ import dev.vivarium.model.UserId;
 import dev.vivarium.model.WorkerEvent;
 import java.security.SecureRandom;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /// Agent runs: their state and their cost. Changes of state are events in the log of the sandbox. Thread-safe.
 public final class Runs {
-    /// Reason code of a run that was stopped because it spent its budget.
-    static final String OVER_BUDGET = "budget";
-
     private final Db db;
     private final Outbox outbox;
+    private final RunSignals signals;
     private final InstantSource clock;
     private final List<RunListener> listeners;
     private final SecureRandom random = new SecureRandom();
 
     /// @param listeners called in this order on every signal
-    public Runs(Db db, Outbox outbox, InstantSource clock, List<RunListener> listeners) {
+    public Runs(Db db, Outbox outbox, RunSignals signals, InstantSource clock, List<RunListener> listeners) {
         this.db = db;
         this.outbox = outbox;
+        this.signals = signals;
         this.clock = clock;
         this.listeners = new CopyOnWriteArrayList<>(listeners);
     }
@@ -78,14 +79,33 @@ public final class Runs {
                 .isPresent();
     }
 
-    /// Returns the newest `limit` runs of one owner, of one task, or of all.
-    public List<Run> newest(Optional<UserId> owner, Optional<TaskId> task, int limit) {
-        return db.read(sql -> RunRows.newest(sql, owner, task, limit));
+    public Optional<Run> find(RunId id) {
+        return db.read(sql -> RunRows.find(sql, id));
+    }
+
+    /// Returns a run in the transaction of the caller.
+    public Optional<Run> find(Sql sql, RunId id) throws SQLException {
+        return RunRows.find(sql, id);
+    }
+
+    /// Returns the runs that match a filter, newest first.
+    public List<Run> list(RunFilter filter) {
+        return db.read(sql -> RunRows.list(sql, filter));
+    }
+
+    /// Returns the result that the agent of a run submitted, a JSON object as text.
+    public Optional<String> result(RunId id) {
+        return db.read(sql -> RunRows.result(sql, id));
     }
 
     /// Returns the runs of sandboxes that exist, newest first.
     public List<Run> ofLiving() {
         return db.read(RunRows::ofLiving);
+    }
+
+    /// Returns the number of active runs of each user who has any.
+    public Map<UserId, Integer> activeByUser() {
+        return db.read(RunRows::activeByUser);
     }
 
     List<Run> active() {
@@ -94,13 +114,15 @@ public final class Runs {
 
     /// Stores a run that is about to start, and its task if the task is new. Fails with `run-in-progress` if the
     /// sandbox or the task has an active run.
-    Run begin(SandboxInfo sandbox, NewRun wanted, Optional<String> session) {
+    ///
+    /// @param createdSandbox whether the sandbox was created for the run
+    Run begin(SandboxInfo sandbox, NewRun wanted, Optional<String> session, boolean createdSandbox) {
         return db.write(sql -> {
             if (RunRows.find(sql, sandbox.id()).filter(Run::isActive).isPresent()) {
                 throw inProgress("thread " + sandbox.thread() + " has an agent at work");
             }
             Run run = fresh(sandbox, wanted, session, task(sql, sandbox.user(), wanted.task()));
-            RunRows.insert(sql, run);
+            RunRows.insert(sql, run, createdSandbox);
             return run;
         });
     }
@@ -124,18 +146,30 @@ public final class Runs {
                 return task.id();
             }
             case NewRun.Assignment.Known(var id) -> {
-                if (RunRows.isTaken(sql, id)) {
-                    throw inProgress("somebody works at task " + id);
+                if (TaskRows.isQueued(sql, id)) {
+                    throw new SandboxException(new RunFailure.RunInProgress("the server runs task " + id
+                            + " from its queue; retry it with POST /api/v1/tasks/" + id + "/retry"));
                 }
-                TaskRows.forgetResult(sql, id);
-                return id;
+                return again(sql, id);
+            }
+            case NewRun.Assignment.Attempt(var id, var _, var check) -> {
+                check.require(sql);
+                return again(sql, id);
             }
         }
     }
 
+    private static TaskId again(Sql sql, TaskId id) throws SQLException {
+        if (RunRows.isTaken(sql, id)) {
+            throw inProgress("somebody works at task " + id);
+        }
+        TaskRows.forgetResult(sql, id);
+        return id;
+    }
+
     private Run fresh(SandboxInfo sandbox, NewRun wanted, Optional<String> session, TaskId task) {
         return new Run(
-                RunId.random(random),
+                wanted.task() instanceof NewRun.Assignment.Attempt attempt ? attempt.run() : RunId.random(random),
                 sandbox.id(),
                 task,
                 sandbox.user(),
@@ -153,6 +187,10 @@ public final class Runs {
                 Optional.empty());
     }
 
+    boolean createdSandbox(Run run) {
+        return db.read(sql -> RunRows.createdSandbox(sql, run.id()));
+    }
+
     /// Stores the name of the worker process before the process starts. If the server crashes in between, the next
     /// server searches for a process of this name.
     Run named(Run run, String process) {
@@ -167,6 +205,9 @@ public final class Runs {
         var started = new RunEvent.Started(run.id(), run.task(), run.program().runtime());
         Optional<Outbox.PendingEvent> pending = db.write(sql -> {
             boolean isAlive = RunRows.started(sql, run.id());
+            if (isAlive) {
+                TaskRows.status(sql, run.task(), Task.Status.RUNNING, Optional.empty(), now());
+            }
             RunRows.settle(sql, run.sandbox());
             return isAlive ? Optional.of(outbox.put(sql, run.sandbox(), event(run, started))) : Optional.empty();
         });
@@ -179,14 +220,10 @@ public final class Runs {
         outbox.sendPending();
     }
 
-    void end(Run run, Run.Status status, Optional<String> reason) {
-        end(run, status, reason, Optional.empty());
-    }
-
     /// Ends the run and its task. Does nothing if the run is over.
     ///
-    /// @param code the reason as a word, if it has one
-    void end(Run run, Run.Status status, Optional<String> reason, Optional<String> code) {
+    /// @param code one of [ReasonCode]
+    void end(Run run, Run.Status status, Optional<String> reason, String code) {
         if (find(run.sandbox())
                 .filter(now -> now.id().equals(run.id()) && now.isActive())
                 .isPresent()) {
@@ -223,7 +260,7 @@ public final class Runs {
         ReviewRows.cancel(sql, run.sandbox());
         Spent spent = RunRows.find(sql, run.sandbox()).orElse(run).spent();
         var total = new RunEvent.Total(spent.costUsd(), spent.tokens(), spent.toolCalls());
-        var body = new RunEvent.Ended(run.id(), run.task(), end.status(), end.reason(), end.code(), total);
+        var body = new RunEvent.Ended(run.id(), run.task(), end.status(), end.reason(), Optional.of(end.code()), total);
         return Optional.of(outbox.put(sql, run.sandbox(), event(run, body)));
     }
 
@@ -278,10 +315,9 @@ public final class Runs {
             case WorkerEvent.ToolUsed _ -> RunRows.toolUsed(sql, id);
             case WorkerEvent.UsageReported total -> reported(sql, run.get(), total);
             case WorkerEvent.ConversationNamed(String session) -> RunRows.session(sql, id, TextLimits.kept(session));
-            case WorkerEvent.Completed(String summary) ->
-                RunRows.verdict(sql, id, new RunOutcome(RunOutcome.Kind.COMPLETED, TextLimits.kept(summary)));
-            case WorkerEvent.Failed(String reason) ->
-                RunRows.verdict(sql, id, new RunOutcome(RunOutcome.Kind.FAILED, TextLimits.kept(reason)));
+            case WorkerEvent.Completed(String summary) -> RunRows.verdict(sql, id, RunOutcome.completed(summary));
+            case WorkerEvent.Failed(String reason, var code, var _) ->
+                RunRows.verdict(sql, id, RunOutcome.failed(reason, code));
         }
     }
 
@@ -295,20 +331,58 @@ public final class Runs {
         if (RunRows.find(sql, run.sandbox())
                 .filter(now -> allowance(now).isSpent())
                 .isPresent()) {
-            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(OVER_BUDGET));
+            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET));
             RunRows.settle(sql, run.sandbox());
         }
     }
 
+    /// State that the server requests from a worker. Immutable.
+    ///
+    /// @param reason why the run must end, as a sentence
+    /// @param code   the same as a code
+    public record Request(DesiredState state, Optional<String> reason, Optional<String> code) {}
+
     /// Stores a heartbeat of the worker. Returns the desired state.
     ///
     /// @param metrics of the worker, a JSON object as text
-    public DesiredState heartbeat(SandboxId sandbox, TaskId task, String metrics) {
+    public Request heartbeat(SandboxId sandbox, TaskId task, String metrics) {
         return db.write(sql -> {
             Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
             RunRows.heartbeat(sql, run.id(), new Run.Heartbeat(now(), metrics));
-            return RunRows.desired(sql, run.id()).desiredState();
+            return request(sql, run);
         });
+    }
+
+    private static Request request(Sql sql, Run run) throws SQLException {
+        var desired = RunRows.desired(sql, run.id());
+        boolean isHeld = desired.desiredState() == DesiredState.RUN && isHeldByReview(sql, run);
+        return new Request(
+                isHeld ? DesiredState.PAUSE : desired.desiredState(),
+                desired.reason().map(code -> stopReason(run, code)),
+                desired.reason());
+    }
+
+    /// Returns the desired state as soon as there is a command for the worker, or at the timeout. Fails with
+    /// `no-run` if the run has ended.
+    public Request awaitCommand(SandboxId sandbox, TaskId task, boolean isPaused, Duration timeout)
+            throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        MessageSignal signal = signals.of(sandbox);
+        while (true) {
+            long seen = signal.count();
+            Request request = db.read(sql ->
+                    request(sql, RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task))));
+            if (!request.state().commands(isPaused).isEmpty() || !signal.await(seen, deadline)) {
+                return request;
+            }
+        }
+    }
+
+    /// Reports whether the worker must stop its program until a review is answered. The SDKs of agents wait by
+    /// themselves.
+    private static boolean isHeldByReview(Sql sql, Run run) throws SQLException {
+        return run.program().runtime() == Run.Runtime.COMMAND
+                && ReviewRows.blocking(sql, run.sandbox()).isPresent();
     }
 
     /// Asks the worker of a sandbox to hold its agent, for machines that cannot pause. Fails with `no-run`.
@@ -330,6 +404,21 @@ public final class Runs {
             RunRows.settle(sql, run.sandbox());
             return desiredState;
         });
+        signals.signal(run.sandbox());
+    }
+
+    /// Returns why the server stops or stopped a run, as a sentence.
+    public Optional<String> stopReason(RunId id) {
+        return find(id).flatMap(run -> desired(run).reason().map(code -> stopReason(run, code)));
+    }
+
+    private static String stopReason(Run run, String code) {
+        if (code.equals(ReasonCode.ABORTED)) {
+            return "stopped by request";
+        }
+        return run.budgetUsd()
+                .map(budget -> "budget: spent " + Money.text(run.spent().costUsd()) + " of " + Money.text(budget))
+                .orElse(code);
     }
 
     RunRows.Desired desired(Run run) {

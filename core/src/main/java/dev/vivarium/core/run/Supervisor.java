@@ -56,6 +56,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     private final RunEvents events;
     private final Reviews reviews;
     private final Transcripts transcripts;
+    private final Duration afterRun;
     private final InstantSource clock;
     private final Map<RunId, Run> active = new ConcurrentHashMap<>();
     private final Set<RunId> followed = ConcurrentHashMap.newKeySet();
@@ -68,11 +69,20 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     private final Scheduler.Jobs jobs;
 
     /// Register it as a listener of [Sandboxes], then call [#start].
-    public Supervisor(Runs runs, RunEvents events, Reviews reviews, Transcripts transcripts, Scheduler scheduler) {
+    ///
+    /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
+    public Supervisor(
+            Runs runs,
+            RunEvents events,
+            Reviews reviews,
+            Transcripts transcripts,
+            Duration afterRun,
+            Scheduler scheduler) {
         this.runs = runs;
         this.events = events;
         this.reviews = reviews;
         this.transcripts = transcripts;
+        this.afterRun = afterRun;
         this.clock = scheduler.clock();
         this.jobs = scheduler.jobs();
     }
@@ -94,7 +104,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
 
     private void takeOver(Run run) {
         if (run.process().isEmpty()) {
-            runs.end(run, Run.Status.FAILED, Optional.of(NOT_STARTED));
+            runs.end(run, Run.Status.FAILED, Optional.of(NOT_STARTED), ReasonCode.NOT_STARTED);
             return;
         }
         active.put(run.id(), run);
@@ -112,10 +122,16 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     @Override
     public void ending(Run run) {}
 
-    /// Asks the worker to exit, and kills it after [#GRACE].
     @Override
     public void overspent(Run run) {
-        runs.desiredState(run, DesiredState.ABORT, Optional.of(Runs.OVER_BUDGET));
+        stop(run, ReasonCode.BUDGET);
+    }
+
+    /// Asks the worker to exit, and kills it after [#GRACE].
+    ///
+    /// @param code one of [ReasonCode]
+    void stop(Run run, String code) {
+        runs.desiredState(run, DesiredState.ABORT, Optional.of(code));
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
         signal(run, Signal.TERM, SignalTarget.PROCESS);
     }
@@ -194,7 +210,17 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
             sandboxEnded(run.sandbox());
             return;
         }
-        if (sandbox.get().info().status() != Status.RUNNING) {
+        SandboxInfo info = sandbox.get().info();
+        if (info.status() == Status.HIBERNATED) {
+            runs.end(
+                    run,
+                    Run.Status.TERMINATED,
+                    Optional.of("its sandbox hibernated: " + info.stateReason().orElse("")),
+                    ReasonCode.of(End.Cause.IDLE));
+            forget(run);
+            return;
+        }
+        if (info.status() != Status.RUNNING) {
             return;
         }
         ManagedProcess process = sandbox.get().processes().require(run.process().orElseThrow());
@@ -250,32 +276,42 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         boolean isCompleted = exit.exitCode() == 0
                 && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();
         if (isCompleted) {
-            runs.end(run, Run.Status.COMPLETED, Optional.empty());
-            forget(run);
+            runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED);
         } else {
-            Optional<String> stopped = runs.desired(run).reason();
-            String reason = stopped.map(code -> sentence(code, run)).orElseGet(() -> why(verdict, exit, words));
-            runs.end(run, Run.Status.FAILED, Optional.of(reason), stopped);
-            forget(run);
+            failed(run, exit, failure(run, exit, words));
         }
+        forget(run);
     }
 
-    /// Returns the reason of a stop as a sentence.
-    private String sentence(String code, Run run) {
-        Run now = runs.find(run.sandbox()).orElse(run);
-        return code.equals(Runs.OVER_BUDGET)
-                ? now.budgetUsd()
-                        .map(budget ->
-                                "budget: spent " + Money.text(now.spent().costUsd()) + " of " + Money.text(budget))
-                        .orElse(code)
-                : code;
+    /// Ends a failed run. A stopped or killed worker leaves processes behind, and possibly no last event.
+    private void failed(Run run, Exit exit, RunOutcome failure) {
+        Optional<String> stop = runs.desired(run).reason();
+        if (stop.isPresent() || exit.cause() != Exit.Cause.EXITED) {
+            find(run.sandbox()).ifPresent(sandbox -> Workers.killProcesses(sandbox, run));
+        }
+        boolean isReported = runs.verdict(run)
+                .filter(v -> v.kind() == RunOutcome.Kind.FAILED)
+                .isPresent();
+        if (!isReported) {
+            events.fail(runs.find(run.id()).orElse(run), failure);
+        }
+        runs.end(run, Run.Status.FAILED, Optional.of(failure.text()), failure.code());
     }
 
-    private static String why(Optional<RunOutcome> verdict, Exit exit, String words) {
-        return verdict.filter(v -> v.kind() == RunOutcome.Kind.FAILED)
-                .map(RunOutcome::text)
-                .filter(text -> !text.isBlank())
-                .orElseGet(() -> how(exit) + (words.isEmpty() ? " and wrote nothing" : ": " + words));
+    /// Returns the reason of a failure: that of a stop, else that of the agent, else the exit of the worker.
+    private RunOutcome failure(Run run, Exit exit, String words) {
+        Optional<String> stop = runs.desired(run).reason();
+        if (stop.isPresent()) {
+            return new RunOutcome(
+                    RunOutcome.Kind.FAILED, runs.stopReason(run.id()).orElse(stop.get()), stop.get());
+        }
+        return runs.verdict(run)
+                .filter(verdict -> verdict.kind() == RunOutcome.Kind.FAILED)
+                .filter(verdict -> !verdict.text().isBlank())
+                .orElseGet(() -> new RunOutcome(
+                        RunOutcome.Kind.FAILED,
+                        how(exit) + (words.isEmpty() ? " and wrote nothing" : ": " + words),
+                        ReasonCode.of(exit)));
     }
 
     private static String how(Exit exit) {
@@ -298,27 +334,29 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
             if (run.sandbox().equals(sandbox)) {
                 followers.execute(() -> {
                     events.await(run.sandbox());
-                    runs.end(run, Run.Status.TERMINATED, Optional.of(cause(sandbox)));
+                    Optional<End> end =
+                            sandboxes.flatMap(all -> all.findEnded(sandbox)).flatMap(SandboxInfo::end);
+                    runs.end(
+                            run,
+                            Run.Status.TERMINATED,
+                            Optional.of(end.map(End::sentence).orElse("its sandbox ended")),
+                            end.map(known -> ReasonCode.of(known.cause())).orElse(ReasonCode.CRASHED));
                     forget(run);
                 });
             }
         }
     }
 
-    private String cause(SandboxId sandbox) {
-        return sandboxes
-                .flatMap(all -> all.findEnded(sandbox))
-                .flatMap(SandboxInfo::end)
-                .map(End::sentence)
-                .orElse("its sandbox ended");
-    }
-
     private void close(Run run, String reason) {
-        runs.end(run, Run.Status.FAILED, Optional.of(reason));
+        runs.end(run, Run.Status.FAILED, Optional.of(reason), ReasonCode.CRASHED);
         forget(run);
     }
 
+    /// Forgets a run that has ended, and releases the sandbox that it created earlier than others.
     private void forget(Run run) {
+        if (!afterRun.isZero() && runs.createdSandbox(run)) {
+            find(run.sandbox()).ifPresent(sandbox -> sandbox.limitIdle(afterRun));
+        }
         active.remove(run.id());
         kills.remove(run.id());
         misses.remove(run.id());

@@ -4,6 +4,7 @@ import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -15,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// Rows of tasks. Stateless; each method runs in the transaction of the caller.
-final class TaskRows {
+public final class TaskRows {
     /// Number of ids in one query. Shorter lists are padded, so that the statement is prepared once.
     private static final int IDS_AT_ONCE = 64;
 
@@ -31,15 +32,12 @@ final class TaskRows {
             for (int i = 0; i < IDS_AT_ONCE; i++) {
                 padded[i] = ids.get(Math.min(from + i, ids.size() - 1)).value();
             }
-            for (var found :
-                    sql.list(TITLES, row -> Map.entry(new TaskId(row.getString(1)), row.getString(2)), padded)) {
-                titles.put(found.getKey(), found.getValue());
-            }
+            titles.putAll(sql.map(TITLES, row -> new TaskId(row.getString(1)), row -> row.getString(2), padded));
         }
         return titles;
     }
 
-    static void insert(Sql sql, Task task) throws SQLException {
+    public static void insert(Sql sql, Task task) throws SQLException {
         sql.update(
                 "insert into sandbox_tasks (task_id, user_id, title, description, type, priority, context, constraints,"
                         + " status, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -56,21 +54,39 @@ final class TaskRows {
                 task.updatedAt().toEpochMilli());
     }
 
-    static Optional<Task> find(Sql sql, TaskId id) throws SQLException {
+    public static Optional<Task> find(Sql sql, TaskId id) throws SQLException {
         return sql.first("select * from sandbox_tasks where task_id = ?", TaskRows::read, id.value());
     }
 
+    /// Sets the status of a task that is not in the queue. The queue sets the status of its tasks itself.
     static void status(Sql sql, TaskId id, Task.Status status, Optional<String> message, Instant at)
             throws SQLException {
         sql.update(
-                "update sandbox_tasks set status = ?, message = coalesce(?, message), updated_at = ? where task_id = ?",
+                "update sandbox_tasks set status = ?, message = coalesce(?, message), updated_at = ? where task_id = ?"
+                        + " and not exists (select 1 from task_queue where task_queue.task_id = sandbox_tasks.task_id)",
                 status.text(),
                 message.orElse(null),
                 at.toEpochMilli(),
                 id.value());
     }
 
-    static void result(Sql sql, TaskId id, String result, Instant at) throws SQLException {
+    static void reported(Sql sql, TaskId id, Task.Report status, Optional<String> message, Instant at)
+            throws SQLException {
+        sql.update(
+                "update sandbox_tasks set reported_status = ?, message = coalesce(?, message), updated_at = ?"
+                        + " where task_id = ?",
+                status.text(),
+                message.orElse(null),
+                at.toEpochMilli(),
+                id.value());
+    }
+
+    static boolean isQueued(Sql sql, TaskId id) throws SQLException {
+        return sql.first("select 1 from task_queue where task_id = ?", _ -> true, id.value())
+                .isPresent();
+    }
+
+    public static void result(Sql sql, TaskId id, String result, Instant at) throws SQLException {
         sql.update(
                 "update sandbox_tasks set result = ?, updated_at = ? where task_id = ?",
                 result,
@@ -78,12 +94,12 @@ final class TaskRows {
                 id.value());
     }
 
-    /// Deletes the result of a task that is started again.
-    static void forgetResult(Sql sql, TaskId id) throws SQLException {
-        sql.update("update sandbox_tasks set result = null where task_id = ?", id.value());
+    /// Deletes the result and the report of a task that is started again.
+    public static void forgetResult(Sql sql, TaskId id) throws SQLException {
+        sql.update("update sandbox_tasks set result = null, reported_status = null where task_id = ?", id.value());
     }
 
-    private static Task read(ResultSet row) throws SQLException {
+    public static Task read(ResultSet row) throws SQLException {
         return new Task(
                 new TaskId(row.getString("task_id")),
                 new UserId(row.getString("user_id")),
@@ -94,7 +110,9 @@ final class TaskRows {
                         Optional.ofNullable(row.getString("priority")),
                         row.getString("context"),
                         row.getString("constraints")),
-                Task.Status.find(row.getString("status")).orElse(Task.Status.PENDING),
+                TextEnum.find(Task.Status.class, row.getString("status")).orElse(Task.Status.PENDING),
+                Optional.ofNullable(row.getString("reported_status"))
+                        .flatMap(text -> TextEnum.find(Task.Report.class, text)),
                 Optional.ofNullable(row.getString("message")),
                 Optional.ofNullable(row.getString("result")),
                 Instant.ofEpochMilli(row.getLong("created_at")),

@@ -1,8 +1,10 @@
 package dev.vivarium.core.run;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -29,8 +31,9 @@ public final class Tasks {
         this.clock = clock;
     }
 
-    static Task fresh(TaskId id, UserId owner, NewTask wanted, Instant now) {
-        return new Task(id, owner, wanted, Task.Status.PENDING, Optional.empty(), Optional.empty(), now, now);
+    public static Task fresh(TaskId id, UserId owner, NewTask wanted, Instant now) {
+        return new Task(
+                id, owner, wanted, Task.Status.PENDING, Optional.empty(), Optional.empty(), Optional.empty(), now, now);
     }
 
     public Optional<Task> find(TaskId id) {
@@ -50,12 +53,12 @@ public final class Tasks {
                 .orElseThrow(() -> unknown(id));
     }
 
-    /// Sets the status of a task for the worker in a sandbox. Fails with `task-over` if the run of that worker is
+    /// Stores the status that the worker in a sandbox reports. Fails with `task-over` if the run of that worker is
     /// over.
-    public Task status(SandboxId sandbox, TaskId id, Task.Status status, Optional<String> message) {
+    public Task reported(SandboxId sandbox, TaskId id, Task.Report status, Optional<String> message) {
         return db.write(sql -> {
             requireAtWork(sql, sandbox, id);
-            TaskRows.status(sql, id, status, message, now());
+            TaskRows.reported(sql, id, status, message, now());
             return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value()));
         });
     }
@@ -63,8 +66,9 @@ public final class Tasks {
     /// Stores the result of the worker in a sandbox, a JSON object as text. Fails with `task-over`.
     public void result(SandboxId sandbox, TaskId id, String result) {
         db.write(sql -> {
-            requireAtWork(sql, sandbox, id);
+            Run run = requireAtWork(sql, sandbox, id);
             TaskRows.result(sql, id, result, now());
+            RunRows.result(sql, run.id(), result);
             return id;
         });
     }
@@ -78,12 +82,15 @@ public final class Tasks {
         });
     }
 
-    private static void requireAtWork(Sql sql, SandboxId sandbox, TaskId id) throws SQLException {
-        if (RunRows.atWork(sql, sandbox, id).isEmpty()) {
+    @CanIgnoreReturnValue
+    private static Run requireAtWork(Sql sql, SandboxId sandbox, TaskId id) throws SQLException {
+        Optional<Run> run = RunRows.atWork(sql, sandbox, id);
+        if (run.isEmpty()) {
             String state =
                     TaskRows.find(sql, id).map(task -> task.status().text()).orElse("unknown");
             throw new SandboxException(new RunFailure.TaskOver(sandbox, id, state));
         }
+        return run.get();
     }
 
     private Instant now() {

@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /// A list of texts as one column: each percent-encoded, joined by spaces; an empty one is `-`. Stateless.
-final class TextListColumn {
+public final class TextListColumn {
     private static final String EMPTY = "-";
 
     private TextListColumn() {}
 
-    static String encode(List<String> words) {
+    public static String encode(List<String> words) {
         return words.stream()
                 .map(word -> word.isEmpty()
                         ? EMPTY
@@ -21,7 +21,7 @@ final class TextListColumn {
                 .collect(Collectors.joining(" "));
     }
 
-    static List<String> decode(String text) {
+    public static List<String> decode(String text) {
         return text.isEmpty()
                 ? List.of()
                 : Arrays.stream(text.split(" ", -1))

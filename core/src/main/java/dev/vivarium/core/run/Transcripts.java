@@ -33,30 +33,30 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Copies of the conversations of agents, so that a run in another sandbox can continue one. Thread-safe.
+/// Transcripts: copies of the conversations of agents, with which a run in another sandbox continues. Thread-safe.
 ///
-/// The runtime of an agent stores the conversation in the sandbox; the server copies it while it grows.
+/// The runtime of an agent stores its conversation in the sandbox. The server copies the files while they grow.
 public final class Transcripts {
     private static final Logger LOG = LoggerFactory.getLogger(Transcripts.class);
 
-    /// Bytes of one conversation. The server does not copy the oldest files beyond it.
+    /// Maximum size of one transcript. If the files are larger together, the server omits the oldest ones.
     private static final long MOST_BYTES = 64L * 1024 * 1024;
 
     private static final int MOST_FILES = 5000;
     private static final int BUFFER = 64 * 1024;
 
     private final Path root;
-    private final Kept kept;
+    private final Retention retention;
     private final InstantSource clock;
     private final Map<SandboxId, Semaphore> mutexes = new ConcurrentHashMap<>();
 
-    /// Retention: time since the last change, and bytes of all conversations.
-    public record Kept(Duration age, long bytes) {}
+    /// Maximum time since the last change of a transcript, and maximum size of all transcripts.
+    public record Retention(Duration age, long bytes) {}
 
     /// @param root directory of the copies
-    public Transcripts(Path root, Kept kept, InstantSource clock) {
+    public Transcripts(Path root, Retention retention, InstantSource clock) {
         this.root = root;
-        this.kept = kept;
+        this.retention = retention;
         this.clock = clock;
     }
 
@@ -118,22 +118,22 @@ public final class Transcripts {
                     continue;
                 }
                 total += entry.size();
-                if (copy.equals(before.get(entry.name())) || isCopied(files, directory, copy, fileMirror)) {
+                if (copy.equals(before.get(entry.name())) || tryCopy(files, directory, copy, fileMirror)) {
                     copies.add(copy);
                 }
             }
         } catch (SandboxException e) {
-            // The guest was lost. The earlier copies of the other files stay.
+            // The connection to the guest is lost. Keep the earlier copies of the other files.
             copies.forEach(copy -> before.put(copy.path(), copy));
-            fileMirror.settle(List.copyOf(before.values()));
+            fileMirror.commit(List.copyOf(before.values()));
             throw e;
         }
-        fileMirror.settle(copies);
+        fileMirror.commit(copies);
     }
 
-    /// A file that was deleted since the listing, or whose name is invalid, does not prevent the copy of the
-    /// others.
-    private static boolean isCopied(Workspace files, String directory, Copy copy, FileMirror fileMirror)
+    /// Copies one file. Returns false if the file was deleted after the listing or has an invalid name, so that the
+    /// other files are still copied.
+    private static boolean tryCopy(Workspace files, String directory, Copy copy, FileMirror fileMirror)
             throws IOException {
         try {
             copy(files, directory + "/" + copy.path(), copy, fileMirror);
@@ -146,7 +146,8 @@ public final class Transcripts {
         }
     }
 
-    /// Copies as many bytes as the listing states. A conversation only grows at its end.
+    /// Copies the first `copy.size()` bytes, so that the copy matches the listing while the runtime appends to the
+    /// file.
     private static void copy(Workspace files, String path, Copy copy, FileMirror fileMirror) throws IOException {
         Path fresh = fileMirror.unfinished(copy.path());
         try (Download download = files.read(path, 0, copy.size());
@@ -156,26 +157,26 @@ public final class Transcripts {
         Files.move(fresh, fileMirror.file(copy.path()), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /// The sandbox has ended. Its copies stay.
+    /// Releases the mutex of an ended sandbox. Its transcript stays.
     void forget(SandboxId sandbox) {
         mutexes.remove(sandbox);
     }
 
-    /// Reports whether the copy of a sandbox is complete.
+    /// Reports whether the server has a complete transcript of a sandbox.
     boolean has(SandboxId sandbox) {
         try {
-            return new FileMirror(root.resolve(sandbox.value())).isWhole();
+            return new FileMirror(root.resolve(sandbox.value())).isComplete();
         } catch (IOException e) {
             throw new UncheckedIOException("reading the transcript of " + sandbox, e);
         }
     }
 
-    static SandboxException none(SandboxId sandbox) {
+    static SandboxException noTranscript(SandboxId sandbox) {
         return new SandboxException(new RunFailure.NoTranscript(sandbox));
     }
 
-    /// Writes the conversation of one sandbox into another, to the directory of its runtime. Fails with
-    /// `no-transcript` if it was deleted.
+    /// Writes the transcript of the sandbox `from` into the sandbox `to`, in the directory of the runtime of `run`.
+    /// Fails with `no-transcript` if the transcript was deleted.
     void restore(SandboxId from, Sandbox to, Run run) {
         var fileMirror = new FileMirror(root.resolve(from.value()));
         try {
@@ -186,7 +187,7 @@ public final class Transcripts {
                 }
             }
         } catch (NoSuchFileException e) {
-            throw none(from);
+            throw noTranscript(from);
         } catch (IOException e) {
             throw new UncheckedIOException("reading the transcript of " + from, e);
         }
@@ -201,25 +202,25 @@ public final class Transcripts {
         }
     }
 
-    /// Deletes conversations beyond the retention, the oldest first. Keeps those of active runs.
-    void prune(Predicate<SandboxId> isAtWork) {
-        Instant limit = clock.instant().minus(kept.age());
-        long room = kept.bytes();
+    /// Deletes transcripts that exceed the retention, the oldest first. Keeps the transcripts of active runs.
+    void prune(Predicate<SandboxId> isActive) {
+        Instant limit = clock.instant().minus(retention.age());
+        long room = retention.bytes();
         for (Found found : newestFirst()) {
             try {
                 var fileMirror = new FileMirror(root.resolve(found.sandbox().value()));
                 room -= fileMirror.bytes();
-                boolean isDue = room < 0 || found.grown().isBefore(limit);
-                if (isDue && !isAtWork.test(found.sandbox())) {
+                boolean isDue = room < 0 || found.changed().isBefore(limit);
+                if (isDue && !isActive.test(found.sandbox())) {
                     deleteExclusively(found.sandbox(), fileMirror);
                 }
             } catch (IOException e) {
-                LOG.warn("the transcript of {} stays a while: {}", found.sandbox(), e.getMessage());
+                LOG.warn("the expired transcript of {} could not be deleted: {}", found.sandbox(), e.getMessage());
             }
         }
     }
 
-    /// Waits for a copy that is under way, because its index would name deleted files.
+    /// Skips a transcript that is being copied. Otherwise, the new index would name deleted files.
     private void deleteExclusively(SandboxId sandbox, FileMirror fileMirror) throws IOException {
         Semaphore mutex = mutexes.computeIfAbsent(sandbox, any -> new Semaphore(1));
         if (mutex.tryAcquire()) {
@@ -232,27 +233,27 @@ public final class Transcripts {
         }
     }
 
-    /// A conversation and the time of its last change, read once, because it can change during a sort.
-    private record Found(SandboxId sandbox, Instant grown) {}
+    /// A transcript. Holds the time of its last change, because that time can change during the sort.
+    private record Found(SandboxId sandbox, Instant changed) {}
 
-    private static boolean isOne(Path directory) {
+    private static boolean isTranscript(Path directory) {
         return SandboxId.isWellFormed(directory.getFileName().toString());
     }
 
     private List<Found> newestFirst() {
         var found = new ArrayList<Found>();
         if (Files.isDirectory(root)) {
-            try (var all = Files.newDirectoryStream(root, Transcripts::isOne)) {
+            try (var all = Files.newDirectoryStream(root, Transcripts::isTranscript)) {
                 for (Path directory : all) {
                     var sandbox = new SandboxId(directory.getFileName().toString());
                     found.add(new Found(
                             sandbox, Files.getLastModifiedTime(directory).toInstant()));
                 }
             } catch (IOException | DirectoryIteratorException e) {
-                LOG.warn("old transcripts stay a while: {}", e.getMessage());
+                LOG.warn("the transcripts could not be listed, so none is deleted: {}", e.getMessage());
             }
         }
-        found.sort(Comparator.comparing(Found::grown).reversed());
+        found.sort(Comparator.comparing(Found::changed).reversed());
         return found;
     }
 }

@@ -1,21 +1,31 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.ManagedProcess;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Command;
+import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.SandboxException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Installer and starter of workers in sandboxes. A worker outlives the server. Thread-safe.
 public final class Workers {
     /// Directory of the worker's files in the workspace.
     static final String STATE = ".vivarium";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Workers.class);
+
+    private static final Duration KILL_TIMEOUT = Duration.ofSeconds(20);
 
     private static final String FILE = STATE + "/worker.pyz";
 
@@ -35,6 +45,7 @@ public final class Workers {
             "SANDBOX_TOKEN",
             "SANDBOX_ID",
             "TASK_ID",
+            "RUN_ID",
             "RUNTIME",
             "MODEL_URL",
             "MODEL_TOKEN",
@@ -89,6 +100,25 @@ public final class Workers {
         sandbox.detach(run.process().orElseThrow(), command, origin);
     }
 
+    /// Kills the processes that a run left behind. The worker's processes have the id of the run in their
+    /// environment.
+    static void killProcesses(Sandbox sandbox, Run run) {
+        var command = Command.of(
+                        "sh",
+                        "-c",
+                        START,
+                        "vivarium-worker",
+                        "kill-run",
+                        run.id().value())
+                .withEnv(Map.of("WORKER_STATE_DIR", sandbox.workspace() + "/" + STATE))
+                .withTimeout(KILL_TIMEOUT);
+        try (Execution execution = sandbox.execInternal(command)) {
+            ExecResult _ = execution.collect();
+        } catch (SandboxException e) {
+            LOG.warn("Processes of run {} may be left in sandbox {}: {}", run.id(), run.sandbox(), e.getMessage());
+        }
+    }
+
     private static List<String> argv(Run run) {
         var argv = new ArrayList<>(List.of(
                 "sh", "-c", START, "vivarium-worker", run.program().runtime().text()));
@@ -108,6 +138,7 @@ public final class Workers {
         env.put("SANDBOX_TOKEN", passes.worker(run));
         env.put("SANDBOX_ID", run.sandbox().value());
         env.put("TASK_ID", run.task().value());
+        env.put("RUN_ID", run.id().value());
         env.put("RUNTIME", run.program().runtime().text());
         env.put("MODEL_URL", server + "/model");
         env.put("MODEL_TOKEN", passes.model(run));

@@ -16,8 +16,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.model.ThreadId;
-import dev.vivarium.model.UserId;
+import dev.vivarium.model.ThreadKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -43,7 +42,7 @@ public final class Adoption {
     private final Duration lifetime;
 
     /// Threads that have a sandbox.
-    private final Set<ThreadId> taken = new HashSet<>();
+    private final Set<ThreadKey> taken = new HashSet<>();
 
     /// @param lifetime lifetime of an adopted sandbox
     public Adoption(Provider provider, Db db, InstantSource clock, Duration lifetime) {
@@ -58,7 +57,7 @@ public final class Adoption {
 
     /// Adopts everything in the home. No server may use the home. Can be repeated after a failure.
     public void run() {
-        rows.alive().forEach(row -> row.owner().ifPresent(owner -> taken.add(owner.thread())));
+        rows.alive().forEach(row -> row.owner().ifPresent(taken::add));
         for (SandboxId id : provider.survivors()) {
             if (isUnknown(id)) {
                 adoptOrSetAside(id);
@@ -109,7 +108,8 @@ public final class Adoption {
             }
         }
         inventory.orphanSnapshots().forEach((id, label) -> {
-            if (snapshots.find(id).isEmpty() && describe(id, label).isPresent()) {
+            if (snapshots.find(id).isEmpty()
+                    && label.flatMap(text -> LabelFields.snapshot(id, text)).isPresent()) {
                 inventory.takeBack(id);
             }
         });
@@ -121,14 +121,9 @@ public final class Adoption {
         if (described.isEmpty()) {
             return Optional.of("it has no label that says whose it is");
         }
-        SandboxRow.Owner owner = described.get().owner();
-        if (taken.contains(owner.thread())) {
-            return Optional.of("thread " + owner.thread() + " has another sandbox");
-        }
-        if (rows.ownerOf(owner.thread())
-                .filter(user -> !user.equals(owner.user()))
-                .isPresent()) {
-            return Optional.of("thread " + owner.thread() + " belongs to another user");
+        ThreadKey owner = described.get().owner();
+        if (taken.contains(owner)) {
+            return Optional.of("thread " + owner + " has another sandbox");
         }
         try {
             provider.requireImage(described.get().image());
@@ -140,10 +135,10 @@ public final class Adoption {
 
     private void adopt(SandboxId id, Label label) {
         SandboxRow row = row(id, LabelFields.sandbox(label).orElseThrow());
-        SandboxRow.Owner owner = row.owner().orElseThrow();
+        ThreadKey owner = row.owner().orElseThrow();
         rows.insert(row);
         inventory.label(id, LabelFields.of(db.id(), row));
-        taken.add(owner.thread());
+        taken.add(owner);
         LOG.info("adopted sandbox {} of user {} and thread {}", id, owner.user(), owner.thread());
     }
 
@@ -161,6 +156,7 @@ public final class Adoption {
                 Map.of(),
                 Egress.NONE,
                 described.idleTimeout(),
+                described.onIdle(),
                 now,
                 now,
                 now.plus(lifetime),
@@ -169,29 +165,22 @@ public final class Adoption {
 
     private void adoptOrSetAside(SnapshotId id) {
         InventoryRecord trace = inventory.trace(id);
-        Optional<LabelFields.DescribedSnapshot> described = describe(id, trace.label());
+        Optional<SnapshotInfo> described = trace.label().flatMap(label -> LabelFields.snapshot(id, label));
         if (!trace.hasDisk()) {
             provider.deleteSnapshot(id);
         } else if (described.isPresent()) {
-            adopt(described.get().info(), described.get().user());
+            adopt(described.get());
         } else {
             inventory.setAside(id, timeSource.now());
-            LOG.warn("moved snapshot {} to orphans/: it has no label, or its thread belongs to another user", id);
+            LOG.warn("moved snapshot {} to orphans/: it has no label that says whose it is", id);
         }
     }
 
-    private void adopt(SnapshotInfo snapshot, UserId user) {
-        rows.claim(new SandboxRow.Owner(snapshot.thread(), user), timeSource.now());
+    private void adopt(SnapshotInfo snapshot) {
+        ThreadKey owner = snapshot.key();
+        rows.addThread(owner, timeSource.now());
         snapshots.insert(snapshot);
-        inventory.label(snapshot.id(), LabelFields.of(db.id(), snapshot, user));
-        LOG.info("adopted snapshot {} of user {} and thread {}", snapshot.id(), user, snapshot.thread());
-    }
-
-    /// Empty if the label does not describe a snapshot, or its thread belongs to another user.
-    private Optional<LabelFields.DescribedSnapshot> describe(SnapshotId id, Optional<Label> label) {
-        return label.flatMap(text -> LabelFields.snapshot(id, text))
-                .filter(described -> rows.ownerOf(described.info().thread())
-                        .filter(user -> !user.equals(described.user()))
-                        .isEmpty());
+        inventory.label(snapshot.id(), LabelFields.of(db.id(), snapshot));
+        LOG.info("adopted snapshot {} of user {} and thread {}", snapshot.id(), owner.user(), owner.thread());
     }
 }

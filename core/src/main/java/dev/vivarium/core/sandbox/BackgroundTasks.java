@@ -4,6 +4,8 @@ import dev.vivarium.core.VitalThread;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -18,6 +20,9 @@ final class BackgroundTasks implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
+
+    /// Names of the running tasks of [#startOnce].
+    private final Set<String> once = ConcurrentHashMap.newKeySet();
 
     private volatile boolean draining;
 
@@ -37,6 +42,19 @@ final class BackgroundTasks implements AutoCloseable {
             });
         } catch (RejectedExecutionException e) {
             LOG.debug("{} was not started, because the server is closing", name);
+        }
+    }
+
+    /// Like [#start], but does nothing while work with this name runs.
+    void startOnce(String name, Runnable work) {
+        if (once.add(name)) {
+            start(name, () -> {
+                try {
+                    work.run();
+                } finally {
+                    once.remove(name);
+                }
+            });
         }
     }
 

@@ -94,13 +94,6 @@ final class Capacity {
         }
     }
 
-    /// Takes a place for a machine that returns to the pool, even if a replacement was started.
-    void returnToPool() {
-        synchronized (lock) {
-            warm++;
-        }
-    }
-
     void leavePool() {
         synchronized (lock) {
             warm--;

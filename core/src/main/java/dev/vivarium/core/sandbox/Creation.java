@@ -7,7 +7,6 @@ import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
 import dev.vivarium.core.store.SandboxRow;
-import dev.vivarium.core.store.SandboxRow.Owner;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
@@ -21,41 +20,28 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 
 /// Creation of a sandbox for a thread: with a machine of the pool, or by a cold start. Thread-safe.
-///
-/// The number of concurrent cold starts is limited, because more at once make all of them slower. Requests are served
-/// in order.
 final class Creation {
-    private static final int COLD_STARTS = 4;
-    private static final Duration QUEUE = Duration.ofSeconds(30);
-    private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
+    private final Parts parts;
     private final Engine engine;
     private final Launch launch;
-    private final GuestConnections connections;
     private final Termination termination;
     private final Ownership ownership;
     private final Capacity capacity;
+    private final ColdStarts coldStarts;
     private final Pool pool;
-    private final Semaphore coldStarts = new Semaphore(COLD_STARTS, true);
 
-    Creation(
-            Engine engine,
-            Launch launch,
-            GuestConnections connections,
-            Termination termination,
-            Ownership ownership,
-            Capacity capacity,
-            Pool pool) {
-        this.engine = engine;
-        this.launch = launch;
-        this.connections = connections;
-        this.termination = termination;
+    Creation(Parts parts, Ownership ownership, Capacity capacity, ColdStarts coldStarts, Pool pool) {
+        this.parts = parts;
+        this.engine = parts.engine();
+        this.launch = parts.launch();
+        this.termination = parts.termination();
         this.ownership = ownership;
         this.capacity = capacity;
+        this.coldStarts = coldStarts;
         this.pool = pool;
     }
 
@@ -63,12 +49,13 @@ final class Creation {
     Sandbox create(CreateRequest order) {
         long began = engine.timeSource.nanos();
         long diskBytes = limits(order.request()).diskBytes();
-        Capacity.Entry entry = enter(diskBytes);
+        Capacity.Entry entry = enter(order.request().user(), diskBytes);
         Optional<Prepared> warm;
         try {
             warm = prepare(order, entry);
         } catch (RuntimeException e) {
             capacity.leave(diskBytes);
+            engine.quotas.count(order.request().user(), -1, -diskBytes);
             throw e;
         }
         // From here on, other threads can find the sandbox, and its end releases its place.
@@ -79,16 +66,14 @@ final class Creation {
         return sandbox;
     }
 
-    private Capacity.Entry enter(long diskBytes) {
-        engine.space.requireRoom("create a sandbox");
-        Capacity.Entry entry = capacity.enter(diskBytes);
-        if (entry == Capacity.Entry.FULL) {
-            throw new SandboxException(new Failure.AtCapacity(capacity.limit(), retryAfter()));
+    private Capacity.Entry enter(UserId user, long diskBytes) {
+        engine.quotas.enter(user, diskBytes);
+        try (var undo = new Undo()) {
+            undo.add("leave the quota", () -> engine.quotas.count(user, -1, -diskBytes));
+            Capacity.Entry entry = coldStarts.reserve(diskBytes, "create a sandbox");
+            undo.keep();
+            return entry;
         }
-        if (entry == Capacity.Entry.OVERCOMMITTED) {
-            throw new SandboxException(engine.space.overcommitted(diskBytes, capacity.promisedDiskBytes()));
-        }
-        return entry;
     }
 
     /// Machine of the pool with an owner.
@@ -101,13 +86,12 @@ final class Creation {
         if (warm.isPresent()) {
             return warm;
         }
-        requireOwner(order.request());
         if (entry == Capacity.Entry.ENTERED_BY_EVICTION) {
             pool.evict();
         }
-        awaitColdStart();
+        coldStarts.awaitTurn();
         try (var undo = new Undo()) {
-            undo.add("give way to the next cold start", coldStarts::release);
+            undo.add("give way to the next cold start", coldStarts::endTurn);
             warm = fromPool(order);
             if (warm.isEmpty()) {
                 undo.keep();
@@ -140,7 +124,7 @@ final class Creation {
             undo.add("discard " + row.id(), () -> pool.discard(warm));
             try (Guest.Setup setup = launch.startSetup(launched, row.limits())) {
                 // The guest replies while the row is written.
-                if (!handOut(row, warm, undo)) {
+                if (!handOut(row, undo)) {
                     return Optional.empty();
                 }
                 engine.inventory.recordUse(row.id());
@@ -159,27 +143,18 @@ final class Creation {
         }
     }
 
-    /// Assigns the machine to its owner. Returns false if it is no longer in the pool. If the thread belongs to
-    /// another user, the call fails and the machine stays in the pool.
-    private boolean handOut(SandboxRow row, Pool.Warm warm, Undo undo) {
-        try {
-            boolean isTheirs = engine.rows.handOut(row);
-            if (isTheirs) {
-                End end = failedToStart("it died in the pool");
-                undo.add("end " + row.id(), () -> engine.rows.end(row.id(), Phase.FAILED, end));
-            }
-            return isTheirs;
-        } catch (SandboxException e) {
-            if (e.failure() instanceof Failure.NoSandboxForThread) {
-                undo.keep();
-                pool.giveBack(warm);
-            }
-            throw e;
+    /// Assigns the machine to its owner. Returns false if it is no longer in the pool.
+    private boolean handOut(SandboxRow row, Undo undo) {
+        boolean isTheirs = engine.rows.handOut(row);
+        if (isTheirs) {
+            End end = failedToStart("it died in the pool");
+            undo.add("end " + row.id(), () -> engine.rows.end(row.id(), Phase.FAILED, end));
         }
+        return isTheirs;
     }
 
     private Sandbox handOut(Prepared prepared) {
-        var sandbox = new Sandbox(engine, connections, prepared.row(), new State.Creating());
+        var sandbox = parts.sandbox(prepared.row(), new State.Creating());
         engine.registry.add(sandbox);
         run(sandbox, prepared.launched());
         return sandbox;
@@ -188,7 +163,7 @@ final class Creation {
     private Sandbox coldStart(CreateRequest order) {
         SandboxRow row = row(order.request(), Phase.RUNNING, Optional.empty());
         engine.registry.claim(row.id());
-        var sandbox = new Sandbox(engine, connections, row, new State.Creating());
+        var sandbox = parts.sandbox(row, new State.Creating());
         engine.registry.add(sandbox);
         try {
             Launched launched = launchWhileWriting(sandbox, order);
@@ -202,7 +177,7 @@ final class Creation {
             termination.endUnstarted(sandbox, "it could not be started: " + e.getMessage());
             throw e;
         } finally {
-            coldStarts.release();
+            coldStarts.endTurn();
         }
     }
 
@@ -242,7 +217,7 @@ final class Creation {
     private void run(Sandbox sandbox, Launched launched) {
         Machine machine = launched.machine();
         Guest guest = launched.guest();
-        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.START, QUEUE);
+        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.START, TIMEOUT);
         boolean started = false;
         if (begun.isPresent()) {
             try (Move move = begun.get()) {
@@ -254,37 +229,8 @@ final class Creation {
             engine.registry.unassign(sandbox);
             throw sandbox.overtaken();
         }
-        connections.attach(sandbox, machine, guest);
+        parts.connections().attach(sandbox, machine, guest);
         ownership.labelLater(sandbox);
-    }
-
-    /// Rejects another user before a machine is started. The store also rejects the request.
-    private void requireOwner(NewSandbox request) {
-        Optional<UserId> owner = engine.rows.ownerOf(request.thread());
-        if (owner.isPresent() && !owner.get().equals(request.user())) {
-            throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
-        }
-    }
-
-    private void awaitColdStart() {
-        try {
-            if (!coldStarts.tryAcquire(QUEUE.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new SandboxException(new Failure.AtCapacity(capacity.limit(), Duration.ofSeconds(1)));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new SandboxException(new Failure.ShuttingDown());
-        }
-    }
-
-    /// Time until the first of the present sandboxes can end.
-    private Duration retryAfter() {
-        Duration first = LONGEST_RETRY;
-        for (Sandbox sandbox : engine.registry.all()) {
-            Duration remaining = sandbox.lease().remaining();
-            first = remaining.compareTo(first) < 0 ? remaining : first;
-        }
-        return Duration.ofSeconds(Math.max(1, first.toSeconds()));
     }
 
     private Limits limits(NewSandbox request) {
@@ -299,7 +245,7 @@ final class Creation {
         Instant now = engine.timeSource.now();
         return new SandboxRow(
                 pooled.map(SandboxRow::id).orElseGet(engine.timeSource::newId),
-                Optional.of(new Owner(request.thread(), request.user())),
+                Optional.of(request.key()),
                 phase,
                 image(request),
                 pooled.map(SandboxRow::secret).orElseGet(engine.timeSource::newSecret),
@@ -307,6 +253,7 @@ final class Creation {
                 request.env(),
                 request.egress().orElse(engine.config.egress().standard()),
                 request.idleTimeout().orElse(engine.config.times().idle()),
+                request.onIdle().orElse(engine.config.times().onIdle()),
                 now,
                 now,
                 now.plus(engine.config.times().lifetime()),

@@ -7,8 +7,6 @@ import dev.vivarium.model.SandboxId;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -49,7 +47,6 @@ final class DiskGuard implements AutoCloseable {
     private final Registry registry;
     private final DiskSpace space;
     private final BackgroundTasks tasks;
-    private final Set<SandboxId> beingFrozen = ConcurrentHashMap.newKeySet();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread worker =
             Thread.ofPlatform().daemon().name("disk-guard").unstarted(this::run);
@@ -111,13 +108,22 @@ final class DiskGuard implements AutoCloseable {
         usage = provider.diskUsage();
         Reading now = space.measure();
         boolean isLimited = !provider.capabilities().diskLimit().equals("none");
-        space.usedByDisks(
-                isLimited ? usage.values().stream().mapToLong(Long::longValue).sum() : -1);
+        space.usedByDisks(isLimited ? usedByMachines() : -1);
         if (now.freeBytes() < now.lowWaterBytes()) {
             freezeGrowers(before, now);
         }
         freeBefore = now.freeBytes();
         usageNanos = System.nanoTime();
+    }
+
+    /// A hibernated disk cannot grow, so it has no part in the overcommit.
+    private long usedByMachines() {
+        return usage.entrySet().stream()
+                .filter(disk -> registry.find(disk.getKey())
+                        .filter(sandbox -> sandbox.lifecycle().state() instanceof State.Hibernated)
+                        .isEmpty())
+                .mapToLong(Map.Entry::getValue)
+                .sum();
     }
 
     private record Grower(Sandbox sandbox, long bytes) {}
@@ -140,20 +146,15 @@ final class DiskGuard implements AutoCloseable {
 
     private void freeze(Grower grower, Reading now) {
         SandboxId id = grower.sandbox().id();
-        if (!beingFrozen.add(id)) {
-            return;
-        }
         var why = PauseReason.diskLow("its disk grew by " + grower.bytes() / MIB + " MiB while the server had "
                 + now.freeBytes() / MIB + " MiB of disk space left (low-water mark " + now.lowWaterBytes() / MIB
                 + " MiB)");
-        tasks.start("freeze-" + id, () -> {
+        tasks.startOnce("freeze-" + id, () -> {
             try {
                 grower.sandbox().pause(why);
                 LOG.warn("Sandbox {} is frozen: {}", id, why.detail());
             } catch (SandboxException e) {
                 LOG.warn("Sandbox {} was not frozen: {}", id, e.getMessage());
-            } finally {
-                beingFrozen.remove(id);
             }
         });
     }

@@ -2,9 +2,9 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.TextEnum;
 import java.io.File;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,17 +40,13 @@ public final class DiskSpace {
     }
 
     /// Level of the free space.
-    public enum Level {
+    public enum Level implements TextEnum {
         OK,
         /// Below the low-water mark: no new disks and no snapshots, and the largest grower is frozen.
         LOW,
         /// Nearly full: the server also rejects uploads and events of agents. It still writes ends of
         /// sandboxes, audit entries and its own events.
-        FULL;
-
-        public String label() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+        FULL
     }
 
     /// One measurement.
@@ -95,7 +91,7 @@ public final class DiskSpace {
             return;
         }
         String text = "Disk space is {}: {} MiB free, the low-water mark is {} MiB";
-        Object[] numbers = {now.level().label(), now.freeBytes() / MIB, now.lowWaterBytes() / MIB};
+        Object[] numbers = {now.level().text(), now.freeBytes() / MIB, now.lowWaterBytes() / MIB};
         if (now.level() == Level.OK) {
             LOG.info(text, numbers);
         } else {

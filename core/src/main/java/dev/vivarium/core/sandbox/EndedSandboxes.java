@@ -5,6 +5,7 @@ import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.util.List;
 import java.util.Optional;
@@ -35,11 +36,20 @@ final class EndedSandboxes {
         return Stream.concat(unstored, stored).limit(limit).toList();
     }
 
+    /// End of the last sandbox of a thread.
+    Optional<End> lastOf(ThreadKey thread) {
+        return termination.unstored().stream()
+                .filter(sandbox -> sandbox.key().equals(thread))
+                .findFirst()
+                .flatMap(SandboxInfo::end)
+                .or(() -> rows.lastEnded(thread).flatMap(SandboxRow::end));
+    }
+
     Optional<UserId> ownerOf(SandboxId id) {
         return termination
                 .findUnstored(id)
                 .map(SandboxInfo::user)
-                .or(() -> rows.find(id).flatMap(SandboxRow::owner).map(SandboxRow.Owner::user));
+                .or(() -> rows.find(id).flatMap(SandboxRow::owner).map(ThreadKey::user));
     }
 
     /// End of a sandbox, if `mine` accepts its user.

@@ -5,6 +5,7 @@ import dev.vivarium.core.provider.Inventory;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRows;
+import dev.vivarium.core.store.SnapshotRows;
 import java.util.List;
 
 /// Shared collaborators of the classes that create, find, snapshot and end sandboxes. Thread-safe.
@@ -17,6 +18,7 @@ final class Engine {
     final TimeSource timeSource;
     final Listeners listeners;
     final DiskSpace space;
+    final UserQuotas quotas;
     final BackgroundTasks tasks = new BackgroundTasks();
     final Registry registry = new Registry();
 
@@ -29,5 +31,6 @@ final class Engine {
         this.timeSource = timeSource;
         this.listeners = new Listeners(listeners);
         this.space = new DiskSpace(config.disk());
+        this.quotas = new UserQuotas(config.room(), new SnapshotRows(db));
     }
 }

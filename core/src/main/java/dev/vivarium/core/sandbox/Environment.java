@@ -2,6 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.egress.SandboxEgress;
 import dev.vivarium.model.Command;
+import dev.vivarium.model.ThreadId;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -17,12 +18,20 @@ public final class Environment {
             "SHELL", "/bin/bash",
             "LC_CTYPE", "C.UTF-8");
 
+    /// Variable that the prompt of Debian and of the image `host` shows.
+    private static final String PROMPT = "debian_chroot";
+
+    private static final int LONGEST_PROMPT = 40;
+
     private final SandboxEgress sandboxEgress;
     private final Map<String, String> own;
+    private final String prompt;
 
-    Environment(SandboxEgress sandboxEgress, Map<String, String> own) {
+    Environment(SandboxEgress sandboxEgress, Map<String, String> own, ThreadId thread) {
         this.sandboxEgress = sandboxEgress;
         this.own = own;
+        String name = thread.value().replaceAll("[^A-Za-z0-9._@+-]", "?");
+        this.prompt = name.substring(0, Math.min(name.length(), LONGEST_PROMPT));
     }
 
     /// Names of the variables that a sandbox was created with.
@@ -35,9 +44,9 @@ public final class Environment {
         return of(command, home, Map.of("TERM", "dumb"));
     }
 
-    /// Environment of a command on a terminal; the command sets the terminal type.
+    /// Environment of a command on a terminal, whose prompt shows the thread. The command sets the terminal type.
     Command onTerminal(Command command, String home) {
-        return of(command, home, Map.of());
+        return of(command, home, Map.of(PROMPT, prompt));
     }
 
     private Command of(Command command, String home, Map<String, String> ofItsKind) {

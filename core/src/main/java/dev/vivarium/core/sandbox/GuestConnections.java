@@ -198,7 +198,7 @@ final class GuestConnections {
         sandbox.shells().expectMove();
         sandbox.processes().expectMove();
         // First, because the reaper counts the time without a server as idle time.
-        sandbox.lease().touch();
+        sandbox.lease().restartIdle();
         try (Move move = begun.get()) {
             if (!move.to(new State.Running(machine, guest))) {
                 guest.close();

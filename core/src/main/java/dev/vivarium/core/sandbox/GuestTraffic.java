@@ -6,12 +6,16 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// Observer of the requests to one guest. It extends the lease, limits the number of commands, and finds the cause of a
 /// lost stream or a killed command. Thread-safe.
 final class GuestTraffic implements GuestObserver {
     private static final int SIGKILL = 9;
+
+    /// Exit status of a shell whose command was killed.
+    private static final int KILLED = 128 + SIGKILL;
 
     /// Maximum wait of a caller whose stream broke for the state of the sandbox. The state is known within ten
     /// seconds, or later on a busy host.
@@ -21,6 +25,11 @@ final class GuestTraffic implements GuestObserver {
     private final BackgroundTasks tasks;
     private final int mostCommands;
     private final AtomicInteger commands = new AtomicInteger();
+
+    /// Commands with a reader: those that run now, and all that were started.
+    private final AtomicInteger foreground = new AtomicInteger();
+
+    private final AtomicInteger foregroundStarts = new AtomicInteger();
 
     GuestTraffic(Sandbox sandbox, BackgroundTasks tasks, int mostCommands) {
         this.sandbox = sandbox;
@@ -40,6 +49,43 @@ final class GuestTraffic implements GuestObserver {
             // Reads of metadata do not extend the lease.
             case STAT, LIST, WATCH, STATS, SETUP, LISTEN -> {}
         }
+    }
+
+    /// A process that no client waits for takes a place among the commands, but its presence is no use: the reaper
+    /// checks whether it works.
+    @Override
+    public GuestObserver ofKept() {
+        return new GuestObserver() {
+            @Override
+            public void began(Service service) {
+                tasks.refuseWhileDraining();
+                takeSlot();
+                sandbox.lease().touch();
+            }
+
+            @Override
+            public void ended(Service service) {
+                commands.decrementAndGet();
+                sandbox.lease().touch();
+            }
+        };
+    }
+
+    /// An open connection of a program inside is no use, because the program may only wait. Its traffic is.
+    @Override
+    public GuestObserver ofInside() {
+        return new GuestObserver() {
+            @Override
+            public void began(Service service) {
+                tasks.refuseWhileDraining();
+                sandbox.lease().touch();
+            }
+
+            @Override
+            public void transferred() {
+                sandbox.lease().touch();
+            }
+        };
     }
 
     @Override
@@ -71,6 +117,40 @@ final class GuestTraffic implements GuestObserver {
         return outcome.findEnd()
                 .<Failure>map(end -> new Failure.SandboxEnded(sandbox.id(), end))
                 .orElse(loss);
+    }
+
+    @Override
+    public CommandWatch watchCommand() {
+        return new Foreground();
+    }
+
+    /// Command with a reader. The kernel may kill a process of the command whose exit its shell hides, as in
+    /// `(program); exit $?` or `program | cat`. Only the counter of the whole sandbox reports that kill, so a
+    /// command that did not end like a killed one is its victim only if no other command ran beside it.
+    private final class Foreground implements CommandWatch {
+        private final long kills = sandbox.oomKills();
+        private final boolean isFirst = foreground.incrementAndGet() == 1;
+        private final int starts = foregroundStarts.incrementAndGet();
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        @Override
+        public Exit explain(Exit exit) {
+            boolean isAlone = isFirst && foregroundStarts.get() == starts;
+            close();
+            boolean isKilled = exit.cause() == Exit.Cause.SIGNALLED && exit.code() == SIGKILL;
+            boolean hidesKill = exit.cause() == Exit.Cause.EXITED && (isAlone || exit.code() == KILLED);
+            if (!(isKilled || hidesKill) || sandbox.oomKills() <= kills) {
+                return exit;
+            }
+            return isKilled ? exit.withCause(Exit.Cause.OOM) : exit.outOfMemory();
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                foreground.decrementAndGet();
+            }
+        }
     }
 
     @Override

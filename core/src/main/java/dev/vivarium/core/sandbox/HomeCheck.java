@@ -5,7 +5,6 @@ import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.core.store.SnapshotRows;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
@@ -124,7 +123,7 @@ public final class HomeCheck {
                         count(disks, "disk"),
                         count(machines, "machine"),
                         count(found.snapshots().size(), "snapshot"));
-        return new SandboxException(new Failure.InvalidRequest("home", what + why + " " + WAYS_OUT));
+        return SandboxException.invalid("home", what + why + " " + WAYS_OUT);
     }
 
     private static String count(long number, String noun) {

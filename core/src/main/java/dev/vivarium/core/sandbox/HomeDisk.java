@@ -1,7 +1,6 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.nio.file.Path;
 
 /// Settings for the file system of the home. Immutable.
@@ -11,10 +10,10 @@ import java.nio.file.Path;
 /// @param overcommit    maximum growth of all disks together, as a multiple of the free space
 public record HomeDisk(Path home, long lowWaterBytes, double overcommit) {
     public HomeDisk {
-        if (lowWaterBytes < 0 || !(overcommit > 0)) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "disk-low-water-mb, disk-overcommit", "must be at least zero, and more than zero"));
-        }
+        Failure.InvalidRequest.require(
+                lowWaterBytes >= 0 && overcommit > 0,
+                "disk-low-water-mb, disk-overcommit",
+                "must be at least zero, and more than zero");
     }
 
     /// The defaults: 1 GiB and 10.

@@ -4,11 +4,14 @@ import dev.vivarium.core.StoreId;
 import dev.vivarium.core.provider.Label;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -27,6 +30,7 @@ final class LabelFields {
     private static final String PROCESSES = "processes";
     private static final String DISK = "disk-bytes";
     private static final String IDLE = "idle-timeout-ms";
+    private static final String ON_IDLE = "on-idle";
     private static final String SANDBOX = "sandbox";
     private static final String NAME = "name";
     private static final String BYTES = "bytes";
@@ -36,13 +40,10 @@ final class LabelFields {
     private LabelFields() {}
 
     /// A sandbox as its label describes it.
-    record Described(SandboxRow.Owner owner, String image, Limits limits, Duration idleTimeout) {}
-
-    /// A snapshot as its label describes it, and the user of its thread.
-    record DescribedSnapshot(SnapshotInfo info, UserId user) {}
+    record Described(ThreadKey owner, String image, Limits limits, Duration idleTimeout, OnIdle onIdle) {}
 
     static Label of(StoreId store, SandboxRow row) {
-        SandboxRow.Owner owner = row.owner().orElseThrow();
+        ThreadKey owner = row.owner().orElseThrow();
         Limits limits = row.limits();
         return new Label(
                 store,
@@ -54,29 +55,34 @@ final class LabelFields {
                         CPUS, Double.toString(limits.cpus()),
                         PROCESSES, Integer.toString(limits.processes()),
                         DISK, Long.toString(limits.diskBytes()),
-                        IDLE, Long.toString(row.idleTimeout().toMillis())));
+                        IDLE, Long.toString(row.idleTimeout().toMillis()),
+                        ON_IDLE, row.onIdle().text()));
     }
 
     /// Empty if the label does not describe a sandbox.
     static Optional<Described> sandbox(Label label) {
         Map<String, String> fields = label.fields();
         try {
-            var owner = new SandboxRow.Owner(new ThreadId(text(fields, THREAD)), new UserId(text(fields, USER)));
+            var owner = owner(fields);
             var limits = new Limits(
                     Long.parseLong(text(fields, MEMORY)),
                     Double.parseDouble(text(fields, CPUS)),
                     Integer.parseInt(text(fields, PROCESSES)),
                     Long.parseLong(text(fields, DISK)));
             var idle = Duration.ofMillis(Long.parseLong(text(fields, IDLE)));
-            return Optional.of(new Described(owner, text(fields, IMAGE), limits, idle));
+            // A label of an earlier version does not have it.
+            var onIdle = Optional.ofNullable(fields.get(ON_IDLE))
+                    .flatMap(text -> TextEnum.find(OnIdle.class, text))
+                    .orElse(OnIdle.END);
+            return Optional.of(new Described(owner, text(fields, IMAGE), limits, idle, onIdle));
         } catch (IllegalArgumentException | SandboxException e) {
             return Optional.empty();
         }
     }
 
-    static Label of(StoreId store, SnapshotInfo snapshot, UserId user) {
+    static Label of(StoreId store, SnapshotInfo snapshot) {
         var fields = new HashMap<>(Map.of(
-                USER, user.value(),
+                USER, snapshot.key().user().value(),
                 THREAD, snapshot.thread().value(),
                 SANDBOX, snapshot.sandbox().value(),
                 NAME, snapshot.name(),
@@ -88,22 +94,25 @@ final class LabelFields {
     }
 
     /// Empty if the label does not describe a snapshot.
-    static Optional<DescribedSnapshot> snapshot(SnapshotId id, Label label) {
+    static Optional<SnapshotInfo> snapshot(SnapshotId id, Label label) {
         Map<String, String> fields = label.fields();
         try {
-            var info = new SnapshotInfo(
+            return Optional.of(new SnapshotInfo(
                     id,
-                    new ThreadId(text(fields, THREAD)),
+                    owner(fields),
                     new SandboxId(text(fields, SANDBOX)),
                     text(fields, NAME),
                     Long.parseLong(text(fields, BYTES)),
                     Long.parseLong(text(fields, DISK)),
                     Instant.parse(text(fields, CREATED)),
-                    Optional.ofNullable(fields.get(PARENT)).map(SnapshotId::new));
-            return Optional.of(new DescribedSnapshot(info, new UserId(text(fields, USER))));
+                    Optional.ofNullable(fields.get(PARENT)).map(SnapshotId::new)));
         } catch (IllegalArgumentException | DateTimeException | SandboxException e) {
             return Optional.empty();
         }
+    }
+
+    private static ThreadKey owner(Map<String, String> fields) {
+        return new ThreadKey(new UserId(text(fields, USER)), new ThreadId(text(fields, THREAD)));
     }
 
     private static String text(Map<String, String> fields, String name) {

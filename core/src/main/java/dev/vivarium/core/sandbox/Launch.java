@@ -79,9 +79,10 @@ final class Launch {
         return launched.guest().startSetup(limits.visibleCpus(), MachineSpec.seconds(grace));
     }
 
-    /// Like [#startSetup] for a machine of an earlier server, which may have had another grace. Waits for the
-    /// reply.
+    /// Like [#startSetup] for a machine of an earlier server, which may have had another grace and may have reduced
+    /// the processors of the machine. Waits for the reply.
     void setUp(Launched launched, Limits limits) {
+        launched.machine().limit(limits);
         launched.machine().orphanGrace(times.orphanGrace());
         try (var setup = startSetup(launched, limits)) {
             setup.await();

@@ -21,7 +21,6 @@ final class Lifecycle {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /// Current move, if any.
     @GuardedBy("lock")
     private @Nullable Move moving;
 
@@ -42,14 +41,19 @@ final class Lifecycle {
         GIVES_UP
     }
 
-    /// Begins the transition `step`, if the sandbox is in its start state after the current move. A pause or resume
-    /// never overtakes another move, because a caller can repeat it.
+    /// Begins the transition `step`, if the sandbox is in its start state after the current move. A pause, resume
+    /// or wake never overtakes another move, because a caller can repeat it.
     Optional<Move> tryBegin(Transition step, Duration timeout) {
-        boolean canWait = step == Transition.PAUSE || step == Transition.RESUME;
+        boolean canWait = step == Transition.PAUSE || step == Transition.RESUME || step == Transition.WAKE;
         return tryBegin(
                 kind -> Optional.of(step).filter(wanted -> wanted.from() == kind),
                 timeout,
                 canWait ? OnTimeout.GIVES_UP : OnTimeout.OVERTAKES);
+    }
+
+    /// Begins the transition to `Hibernated`, if the present state has one. Never overtakes another move.
+    Optional<Move> tryHibernate(Duration timeout) {
+        return tryBegin(kind -> Transition.between(kind, Kind.HIBERNATED), timeout, OnTimeout.GIVES_UP);
     }
 
     /// Begins the transition to `end` from any state. Returns an empty value if the sandbox has ended.

@@ -1,10 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxId;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /// Periodic ping of every guest. Thread-safe.
 ///
@@ -19,7 +16,6 @@ final class LivenessProbe {
 
     private final Registry registry;
     private final BackgroundTasks tasks;
-    private final Set<SandboxId> beingAsked = ConcurrentHashMap.newKeySet();
 
     LivenessProbe(Registry registry, BackgroundTasks tasks) {
         this.registry = registry;
@@ -28,14 +24,8 @@ final class LivenessProbe {
 
     void runOnce() {
         for (Sandbox sandbox : registry.all()) {
-            if (sandbox.lifecycle().state() instanceof State.Running running && beingAsked.add(sandbox.id())) {
-                tasks.start("liveness-" + sandbox.id(), () -> {
-                    try {
-                        ask(sandbox, running);
-                    } finally {
-                        beingAsked.remove(sandbox.id());
-                    }
-                });
+            if (sandbox.lifecycle().state() instanceof State.Running running) {
+                tasks.startOnce("liveness-" + sandbox.id(), () -> ask(sandbox, running));
             }
         }
     }

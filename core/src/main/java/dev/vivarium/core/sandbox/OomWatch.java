@@ -26,14 +26,18 @@ final class OomWatch {
         this.timeSource = timeSource;
     }
 
+    /// Returns the counter of the kernel; zero if the machine and its counter are gone.
+    static long count(Machine machine) {
+        try {
+            return machine.oomKills();
+        } catch (SandboxException e) {
+            return 0;
+        }
+    }
+
     /// Reports whether a process of `machine` that was just killed died because of missing memory.
     boolean explains(Machine machine) {
-        long kills;
-        try {
-            kills = machine.usage().oomKills();
-        } catch (SandboxException e) {
-            return false; // The machine and its counter are gone.
-        }
+        long kills = count(machine);
         synchronized (this) {
             long now = timeSource.nanos();
             if (kills > seen) {

@@ -1,11 +1,10 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.core.store.SandboxRows.StoredPause;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.UserId;
-import java.util.Arrays;
-import java.util.Locale;
 
-/// Reason for a pause or a resume. Immutable.
+/// Reason for a pause, a resume or a hibernation. Immutable.
 ///
 /// @param detail text for people
 public record PauseReason(Cause cause, String detail) {
@@ -14,11 +13,15 @@ public record PauseReason(Cause cause, String detail) {
 
     static final PauseReason RESTORE = new PauseReason(Cause.RESTORE, "to be given the files of a snapshot");
 
+    /// The sandbox had no machine when the server started.
+    static final PauseReason NO_MACHINE =
+            new PauseReason(Cause.NO_SERVER, "it had no machine when the server came back");
+
     /// A pause that an earlier version stored without a reason.
     static final PauseReason UNKNOWN = new PauseReason(Cause.USER, "");
 
-    /// Cause of the pause or resume.
-    public enum Cause {
+    /// Cause of the pause, resume or hibernation.
+    public enum Cause implements TextEnum {
         /// A user requested it.
         USER,
         /// A client used the sandbox.
@@ -26,32 +29,30 @@ public record PauseReason(Cause cause, String detail) {
         /// The files of a snapshot are restored.
         RESTORE,
         /// Disk space is low, and the disk of this sandbox grows.
-        DISK;
-
-        public String label() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+        DISK,
+        /// No client used the sandbox within its idle timeout.
+        IDLE,
+        /// The sandbox reached its absolute lifetime.
+        LIFETIME,
+        /// No server was there for longer than the orphan grace, or the host restarted.
+        NO_SERVER
     }
 
     static PauseReason diskLow(String detail) {
         return new PauseReason(Cause.DISK, detail);
     }
 
-    /// Reason from the store.
     static PauseReason of(StoredPause stored) {
-        return Arrays.stream(Cause.values())
-                .filter(cause -> cause.label().equals(stored.cause()))
-                .findFirst()
+        return TextEnum.find(Cause.class, stored.cause())
                 .map(cause -> new PauseReason(cause, stored.detail()))
                 .orElse(UNKNOWN);
     }
 
     /// One sentence for people, for example `user: by ann`.
     public String sentence() {
-        return detail.isEmpty() ? cause.label() : cause.label() + ": " + detail;
+        return detail.isEmpty() ? cause.text() : cause.text() + ": " + detail;
     }
 
-    /// Reason for the request of `user`.
     public static PauseReason by(UserId user) {
         return new PauseReason(Cause.USER, "by " + user);
     }

@@ -60,6 +60,7 @@ final class Pausing {
             if (why.cause() == Cause.DISK) {
                 freezeFirst(running.machine(), why);
             } else {
+                sandbox.fileCount().update(sandbox::look);
                 save(why);
                 freeze(running.machine());
             }
@@ -85,7 +86,9 @@ final class Pausing {
     }
 
     private void save(PauseReason why) {
-        rows.pause(sandbox.id(), new StoredPause(why.cause().label(), why.detail()));
+        var pause = new StoredPause(
+                why.cause().text(), why.detail(), sandbox.fileCount().last());
+        rows.pause(sandbox.id(), pause);
     }
 
     private void freeze(Machine machine) {

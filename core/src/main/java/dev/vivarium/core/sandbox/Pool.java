@@ -120,17 +120,6 @@ final class Pool {
         }
     }
 
-    /// Returns a machine that was taken and not assigned.
-    void giveBack(Warm warm) {
-        capacity.returnToPool();
-        synchronized (lock) {
-            ready.addFirst(warm);
-        }
-        if (!warm.isConnected()) {
-            lost(warm); // The stream may have broken while the machine was taken.
-        }
-    }
-
     /// Removes a machine that was taken. It is never handed out.
     void discard(Warm warm) {
         warm.launched().guest().close();
@@ -270,6 +259,7 @@ final class Pool {
                 Map.of(),
                 Egress.NONE,
                 engine.config.times().idle(),
+                engine.config.times().onIdle(),
                 now,
                 now,
                 now.plus(engine.config.times().lifetime()),

@@ -3,13 +3,13 @@ package dev.vivarium.core.sandbox;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Machine;
-import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
 import dev.vivarium.core.sandbox.Lifecycle.Move;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.core.store.SandboxRows.StoredPause;
 import dev.vivarium.model.End;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Status;
@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /// | store | provider | action |
 /// |---|---|---|
 /// | `running` | a machine | resume if frozen, reconnect; the processes continue |
-/// | `running`, `paused` | no machine, but a disk | start again on the disk, with a new secret |
+/// | `running`, `paused` | no machine, but a disk | start again on the disk, with a new secret; hibernate by policy |
+/// | `hibernated` | anything | remove the machine, if there is one |
 /// | `paused` | a machine | freeze if needed; reconnect on resume |
 /// | `running`, `paused` | nothing | fail: the host was restarted without its disk |
 /// | `creating` | anything | fail, remove |
@@ -39,8 +40,10 @@ final class Recovery {
     private static final int AT_A_TIME = 8;
     private static final int ATTEMPTS = 3;
 
+    private final Parts parts;
     private final Engine engine;
     private final Launch launch;
+    private final Restart restart;
     private final GuestConnections connections;
     private final Termination termination;
     private final OrphanCleanup leftovers;
@@ -52,7 +55,11 @@ final class Recovery {
     /// Pause reasons of the sandboxes that an earlier server paused.
     private final Map<SandboxId, StoredPause> pauses;
 
-    Recovery(Parts parts, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
+    private final Map<SandboxId, Duration> idleLimits;
+
+    Recovery(Parts parts, Restart restart, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
+        this.parts = parts;
+        this.restart = restart;
         this.engine = parts.engine();
         this.launch = parts.launch();
         this.connections = parts.connections();
@@ -62,10 +69,8 @@ final class Recovery {
         this.capacity = capacity;
         this.pool = pool;
         this.pauses = engine.rows.pauses();
+        this.idleLimits = engine.rows.idleLimits();
     }
-
-    /// Components that start and end machines.
-    record Parts(Engine engine, Launch launch, GuestConnections connections, Termination termination) {}
 
     /// Registers every sandbox of the store at once, and starts the search for their machines.
     void start() {
@@ -79,6 +84,7 @@ final class Recovery {
             switch (row.phase()) {
                 case RUNNING -> find(row, Status.RUNNING);
                 case PAUSED -> find(row, Status.PAUSED);
+                case HIBERNATED -> stayHibernated(row);
                 case POOLED -> findWarm(row);
                 case CREATING -> background("abandon-" + row.id(), () -> abandon(row));
                 case TERMINATED, FAILED -> engine.registry.release(row.id());
@@ -96,11 +102,35 @@ final class Recovery {
     }
 
     private void find(SandboxRow row, Status status) {
-        var sandbox = new Sandbox(engine, connections, row, new State.Recovering(status));
+        var sandbox = known(row, new State.Recovering(status));
         capacity.adopt(row.limits().diskBytes());
+        engine.quotas.count(sandbox.owner().user(), 1, row.limits().diskBytes());
         engine.registry.add(sandbox);
         engine.registry.assign(sandbox);
         findLater(sandbox, status);
+    }
+
+    private Sandbox known(SandboxRow row, State state) {
+        var sandbox = parts.sandbox(row, state);
+        Optional.ofNullable(idleLimits.get(row.id())).ifPresent(sandbox.lease()::limitIdle);
+        return sandbox;
+    }
+
+    /// An earlier server may have been killed before it removed the machine.
+    private void stayHibernated(SandboxRow row) {
+        var sandbox = known(row, new State.Hibernated(pauseReason(row.id())));
+        sandbox.fileCount().last(countedFiles(row.id()));
+        engine.quotas.count(sandbox.owner().user(), 0, row.limits().diskBytes());
+        engine.registry.add(sandbox);
+        engine.registry.assign(sandbox);
+        background("hibernate-" + row.id(), () -> {
+            parts.hibernation().removeMachine(row.id());
+            ownership.confirm(sandbox);
+        });
+    }
+
+    private Optional<Long> countedFiles(SandboxId id) {
+        return Optional.ofNullable(pauses.get(id)).flatMap(StoredPause::files);
     }
 
     /// Recovers a sandbox in the background, until it is found or ends. After a failure of the server, the next
@@ -149,7 +179,7 @@ final class Recovery {
             Optional<Machine> machine = engine.provider.adopt(sandbox.id(), ADOPTION);
             boolean found = machine.isPresent() && adopted(sandbox, machine.get(), status);
             if (!found && !engine.tasks.isDraining()) {
-                revive(sandbox);
+                startOrHibernate(sandbox, machine.isPresent());
             }
             ownership.confirm(sandbox);
             return true;
@@ -203,9 +233,11 @@ final class Recovery {
         sandbox.lifecycle().tryBegin(Transition.FIND_PAUSED, ADOPTION).ifPresent(begun -> {
             try (Move move = begun) {
                 var guest = new State.Frozen(Optional.empty());
+                sandbox.fileCount()
+                        .last(Optional.ofNullable(pauses.get(sandbox.id())).flatMap(StoredPause::files));
                 move.to(new State.Paused(machine, guest, pauseReason(sandbox.id())));
             }
-            sandbox.lease().touch();
+            sandbox.lease().restartIdle();
             engine.listeners.call(listener -> listener.recovered(sandbox.info(), SandboxListener.Recovery.ADOPTED));
         });
     }
@@ -214,9 +246,19 @@ final class Recovery {
         return Optional.ofNullable(pauses.get(id)).map(PauseReason::of).orElse(PauseReason.UNKNOWN);
     }
 
+    /// Without a machine, a sandbox that hibernates when idle waits for its next call.
+    private void startOrHibernate(Sandbox sandbox, boolean hasMachine) {
+        boolean hibernates = !hasMachine && sandbox.row().onIdle() == OnIdle.HIBERNATE;
+        if (hibernates && engine.inventory.trace(sandbox.id()).hasDisk()) {
+            parts.hibernation().hibernateRecovering(sandbox);
+        } else {
+            revive(sandbox);
+        }
+    }
+
     /// Starts the machine again on its disk. Only the files survive.
     private void revive(Sandbox sandbox) {
-        Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startAgain(sandbox));
+        Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startOnOldDisk(sandbox));
         if (launched.isEmpty()) {
             termination.end(
                     sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
@@ -226,29 +268,16 @@ final class Recovery {
                 sandbox, launched.get().machine(), launched.get().guest(), SandboxListener.Recovery.REVIVED);
     }
 
-    private Optional<Launched> startAgain(Sandbox sandbox) {
-        sandbox.requireNotEnded();
-        engine.provider.remove(sandbox.id(), Disk.KEEP);
-        if (!engine.inventory.trace(sandbox.id()).hasDisk()) {
-            return Optional.empty();
-        }
-        String secret = engine.timeSource.newSecret();
-        engine.rows.secret(sandbox.id(), secret);
-        engine.rows.phase(sandbox.id(), Phase.RUNNING);
-        sandbox.secret(secret);
-        return Optional.of(startOnOldDisk(sandbox.row().withSecret(secret)));
-    }
-
     /// Retries, because the workspace is at stake and one failure can be accidental.
-    private Launched startOnOldDisk(SandboxRow row) {
+    private Optional<Launched> startOnOldDisk(Sandbox sandbox) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return launch.start(row, Disk.KEEP);
+                return restart.start(sandbox, sandbox.lease().endsAt());
             } catch (SandboxException e) {
                 if (attempt == ATTEMPTS) {
                     throw e;
                 }
-                LOG.warn("starting {} again failed, trying once more: {}", row.id(), e.getMessage());
+                LOG.warn("starting {} again failed, trying once more: {}", sandbox.id(), e.getMessage());
             }
         }
     }

@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 /// need not support that.
 final class Registry {
     private final Map<SandboxId, Sandbox> byId = new ConcurrentHashMap<>();
-    private final Map<ThreadId, Sandbox> byThread = new ConcurrentHashMap<>();
+    private final Map<ThreadKey, Sandbox> byThread = new ConcurrentHashMap<>();
     private final Map<SandboxId, Semaphore> claimed = new ConcurrentHashMap<>();
 
     void claim(SandboxId id) {
@@ -42,19 +42,18 @@ final class Registry {
         }
     }
 
-    /// Registers a sandbox by its id.
     void add(Sandbox sandbox) {
         byId.put(sandbox.id(), sandbox);
     }
 
     /// Registers the sandbox of its thread.
     void assign(Sandbox sandbox) {
-        byThread.put(sandbox.thread(), sandbox);
+        byThread.put(sandbox.owner(), sandbox);
     }
 
     /// Removes the sandbox from its thread, unless the thread has another sandbox.
     void unassign(Sandbox sandbox) {
-        byThread.remove(sandbox.thread(), sandbox);
+        byThread.remove(sandbox.owner(), sandbox);
     }
 
     void remove(Sandbox sandbox) {
@@ -66,8 +65,8 @@ final class Registry {
         return Optional.ofNullable(byId.get(id));
     }
 
-    Optional<Sandbox> find(ThreadId thread) {
-        return Optional.ofNullable(byThread.get(thread));
+    Optional<Sandbox> find(ThreadKey key) {
+        return Optional.ofNullable(byThread.get(key));
     }
 
     Collection<Sandbox> all() {

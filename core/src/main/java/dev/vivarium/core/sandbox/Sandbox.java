@@ -20,34 +20,40 @@ import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /// Sandbox of one thread. Thread-safe.
 ///
-/// Calls go through the guest, which only a running sandbox has. In any other state, a call fails with
-/// `SandboxNotRunning`, or with `SandboxEnded` and the cause after the end. During a recovery or a reconnect, a call
-/// waits for the result, with a timeout.
+/// Calls go through the guest, which only a running sandbox has. A call starts a hibernated sandbox again. In any other
+/// state, a call fails with `SandboxNotRunning`, or with `SandboxEnded` and the cause after the end. During a recovery
+/// or a reconnect, a call waits for the result, with a timeout.
 public final class Sandbox {
     /// Maximum wait of a call for the recovery of the sandbox.
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final Engine engine;
     private final SandboxRow row;
-    private final SandboxRow.Owner owner;
+    private final ThreadKey owner;
     private final Lease lease;
     private final Lifecycle lifecycle;
     private final Pausing pausing;
+    private final Hibernation hibernation;
     private final GuestTraffic guestTraffic;
     private final OomWatch ooms;
     private final DisconnectCounter disconnects;
+    private final ProcessActivity processActivity = new ProcessActivity();
+    private final FileCount fileCount = new FileCount();
     private final WriteLock writeLock = new WriteLock();
     private final Processes processes;
     private final Shells shells;
@@ -58,7 +64,7 @@ public final class Sandbox {
     private volatile String secret;
 
     /// `row` must have an owner.
-    Sandbox(Engine engine, GuestConnections connections, SandboxRow row, State first) {
+    Sandbox(Engine engine, GuestConnections connections, Hibernation hibernation, SandboxRow row, State first) {
         this.engine = engine;
         this.row = row;
         this.secret = row.secret();
@@ -67,6 +73,7 @@ public final class Sandbox {
         this.lifecycle =
                 new Lifecycle(first, step -> engine.listeners.call(listener -> listener.moved(row.id(), step)));
         this.pausing = new Pausing(this, engine.provider, engine.rows, engine.space, engine.listeners, connections);
+        this.hibernation = hibernation;
         this.guestTraffic =
                 new GuestTraffic(this, engine.tasks, engine.config.room().commands());
         this.ooms = new OomWatch(engine.timeSource);
@@ -75,7 +82,7 @@ public final class Sandbox {
         this.shells = new Shells(engine.timeSource.random(), engine.timeSource.clock(), this::announce);
         this.sandboxEgress = connections.egressOf(this);
         this.controlPort = connections.controlPortOf(this);
-        this.environment = new Environment(sandboxEgress, row.env());
+        this.environment = new Environment(sandboxEgress, row.env(), owner.thread());
     }
 
     public SandboxId id() {
@@ -93,16 +100,28 @@ public final class Sandbox {
                 row.limits(),
                 row.createdAt(),
                 lease.lastActivity(),
-                lease.expiresAt(),
+                state instanceof State.Hibernated ? lease.endsAt() : lease.expiresAt(),
                 lease.endsAt(),
+                row.onIdle(),
                 state.findEnd(),
                 state.findReason());
+    }
+
+    /// Returns the first option of the request that this sandbox does not have, if any.
+    public Optional<String> findDifference(NewSandbox wanted) {
+        var egress = wanted.egress().filter(other -> !other.equals(sandboxEgress.allowed()));
+        return egress.map(_ -> "egress").or(() -> row.findDifference(wanted));
     }
 
     /// Starts a command. Its environment includes that of the sandbox. Close the result.
     public Execution exec(Command command) {
         var execution = Execution.start(guest(), environment.plain(command, workspace()));
         return execution.withListener(announce(CommandStarted.of(command, execution.pid())));
+    }
+
+    /// Starts a command of the server itself, without events. Close the result.
+    public Execution execInternal(Command command) {
+        return Execution.start(guest(), environment.plain(command, workspace()));
     }
 
     private OutputListener announce(CommandStarted commandStarted) {
@@ -112,6 +131,13 @@ public final class Sandbox {
     /// Starts a detached command under a [name][Processes#newName()] by which the next server finds it.
     public ManagedProcess detach(String name, Command command, ManagedProcess.Origin origin) {
         return processes.detach(guest(), name, environment.plain(command, workspace()), origin);
+    }
+
+    /// Shortens the idle timeout permanently. The timeout starts now.
+    public void limitIdle(Duration limit) {
+        engine.rows.idleLimit(id(), limit);
+        lease.touch();
+        lease.limitIdle(limit);
     }
 
     /// Known processes of the sandbox. Never blocks, and does not extend the lease.
@@ -137,7 +163,17 @@ public final class Sandbox {
     /// Files of the sandbox for passive readers. Does not extend the lease.
     public Workspace look() {
         engine.tasks.refuseWhileDraining();
-        return new Workspace(running().guest().unnoticed(), writeLock);
+        return new Workspace(running().guest().withoutObserver(), writeLock);
+    }
+
+    /// Number of files in the workspace. If the sandbox does not run, the number at the time when it stopped; empty
+    /// if that is unknown. Does not extend the lease.
+    public Optional<Long> countFiles() {
+        return settled() instanceof State.Running ? Optional.of(fileCount.count(look())) : fileCount.last();
+    }
+
+    FileCount fileCount() {
+        return fileCount;
     }
 
     /// Egress of the sandbox and its rules. To change the rules, call [Sandboxes#allow].
@@ -155,9 +191,10 @@ public final class Sandbox {
         return controlPort;
     }
 
-    /// Connects to a listening port inside. Close the result.
+    /// Connects to a listening port inside. Close the result. Does not start a hibernated sandbox, because no
+    /// process listens in it.
     public Connection dial(int port) {
-        return Connection.dial(guest(), port);
+        return Connection.dial(presentGuest(), port);
     }
 
     /// Path of the workspace inside the sandbox.
@@ -175,10 +212,25 @@ public final class Sandbox {
         return machine().usage();
     }
 
-    /// Extends the lease.
+    /// Extends the lease, and starts a hibernated sandbox again.
     public void touch() {
         requireNotEnded();
+        wake();
         lease.touch();
+    }
+
+    /// Starts a hibernated sandbox again on its disk, once for any number of calls. Fails with `AtCapacity` or
+    /// `NoDiskSpace` if the server has no place for it; the disk stays. Does nothing in another state.
+    public void wake() {
+        if (settled() instanceof State.Hibernated) {
+            hibernation.wake(this);
+        }
+    }
+
+    /// Starts a use by a connected client that no request to the guest represents. Close the result at its end.
+    public SandboxUse use() {
+        requireNotEnded();
+        return new SandboxUse(lease);
     }
 
     void requireNotEnded() {
@@ -193,15 +245,22 @@ public final class Sandbox {
         pausing.pause(why);
     }
 
-    /// Resumes every process. Legal in the states paused and running. If the sandbox was frozen because of low disk
-    /// space, it fails with `NoDiskSpace` while space is low, or if no person requested the resume.
+    /// Resumes every process, or starts a hibernated sandbox again. Legal in the states paused, hibernated and
+    /// running. If the sandbox was frozen because of low disk space, it fails with `NoDiskSpace` while space is
+    /// low, or if no person requested the resume.
     public void resume(PauseReason why) {
-        settled();
+        wake();
         pausing.resume(why);
     }
 
-    /// The guest, for a call that extends the lease.
+    /// The guest, for a call that extends the lease and starts a hibernated sandbox.
     private Guest guest() {
+        engine.tasks.refuseWhileDraining();
+        wake();
+        return presentGuest();
+    }
+
+    private Guest presentGuest() {
         engine.tasks.refuseWhileDraining();
         State.Running running = running();
         lease.touch();
@@ -213,6 +272,7 @@ public final class Sandbox {
             case State.Running running -> running;
             case State.Creating _ -> throw notRunning(Status.CREATING);
             case State.Paused paused -> throw pausing.refusal(paused);
+            case State.Hibernated _ -> throw notRunning(Status.HIBERNATED);
             case State.Recovering _ ->
                 throw new SandboxException(new Failure.GuestUnreachable(id(), "it is still being brought back"));
             case State.Terminated(var end) -> throw new SandboxException(new Failure.SandboxEnded(id(), end));
@@ -243,7 +303,8 @@ public final class Sandbox {
                 state -> switch (state) {
                     case State.Recovering _ -> false;
                     case State.Running running -> running.guest().isOpen();
-                    case State.Creating _, State.Paused _, State.Terminated _, State.Failed _ -> true;
+                    case State.Creating _, State.Paused _, State.Hibernated _, State.Terminated _, State.Failed _ ->
+                        true;
                 },
                 timeout);
     }
@@ -264,6 +325,11 @@ public final class Sandbox {
         return guestTraffic.explain(exit);
     }
 
+    /// Number of OOM kills in the machine.
+    long oomKills() {
+        return lifecycle.state().findMachine().map(OomWatch::count).orElse(0L);
+    }
+
     boolean wasOomKilled() {
         return lifecycle.state().findMachine().map(ooms::explains).orElse(false);
     }
@@ -276,7 +342,7 @@ public final class Sandbox {
         return owner.thread();
     }
 
-    SandboxRow.Owner owner() {
+    ThreadKey owner() {
         return owner;
     }
 
@@ -303,6 +369,10 @@ public final class Sandbox {
 
     DisconnectCounter disconnects() {
         return disconnects;
+    }
+
+    ProcessActivity processActivity() {
+        return processActivity;
     }
 
     GuestTraffic guestTraffic() {

@@ -6,6 +6,7 @@ import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.TextEnum;
 import java.time.Duration;
 
 /// Listener for the lifecycle of all sandboxes, registered when [Sandboxes] is opened. Implementations are thread-safe.
@@ -17,7 +18,7 @@ import java.time.Duration;
 /// `ending`.
 public interface SandboxListener {
     /// Source of a new sandbox.
-    enum Origin {
+    enum Origin implements TextEnum {
         /// The pool had a started machine.
         WARM,
         /// The machine was started for the request.
@@ -25,7 +26,7 @@ public interface SandboxListener {
     }
 
     /// How the server reached a sandbox again.
-    enum Recovery {
+    enum Recovery implements TextEnum {
         /// The machine still ran; only the stream is new.
         ADOPTED,
         /// The machine was gone and was started again on its disk.
@@ -54,9 +55,16 @@ public interface SandboxListener {
 
     default void resumed(SandboxInfo sandbox, PauseReason why) {}
 
+    /// The sandbox has no machine and keeps its disk.
+    default void hibernated(SandboxInfo sandbox, PauseReason why) {}
+
+    /// A call started a machine on the disk of a hibernated sandbox.
+    default void woken(SandboxInfo sandbox, Duration took) {}
+
     default void recovered(SandboxInfo sandbox, Recovery how) {}
 
-    /// The sandbox is about to be ended on purpose and is still usable. The end waits until this method returns.
+    /// The sandbox is about to be ended or hibernated on purpose and is still usable. The end waits until this
+    /// method returns.
     default void ending(Sandbox sandbox) {}
 
     /// The sandbox has ended and its thread has no sandbox. The machine still exists.

@@ -22,6 +22,7 @@ import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.Comparator;
@@ -37,8 +38,8 @@ import java.util.function.Predicate;
 
 /// All sandboxes of one server, by thread. Thread-safe.
 ///
-/// A thread has at most one sandbox at a time and belongs to its first user. Machines outlive this object: [#close]
-/// leaves them running, and the next [#open] on the same store recovers them.
+/// A thread has at most one sandbox at a time. Threads of the same name of two users are two threads. Machines outlive
+/// this object: [#close] leaves them running, and the next [#open] on the same store recovers them.
 public final class Sandboxes implements AutoCloseable {
     /// Maximum wait for another caller that creates the same sandbox.
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -64,7 +65,7 @@ public final class Sandboxes implements AutoCloseable {
     private final Ownership ownership;
     private final Scheduler.Jobs jobs;
     private final DiskGuard diskGuard;
-    private final Map<ThreadId, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
+    private final Map<ThreadKey, CompletableFuture<Sandbox>> beingCreated = new ConcurrentHashMap<>();
 
     private Sandboxes(Engine engine, Db db, Undo undo) {
         this.engine = engine;
@@ -78,31 +79,38 @@ public final class Sandboxes implements AutoCloseable {
                 new Capacity(engine.config.room(), engine.config.limits().diskBytes(), engine.space);
         this.termination = new Termination(engine, capacity);
         this.ended = new EndedSandboxes(engine.rows, termination);
-        var leftovers = new OrphanCleanup(
+        var leftovers = orphanCleanup(engine, termination);
+        this.ownership = new Ownership(engine.inventory, engine.store);
+        var launch = new Launch(engine.provider, loop, engine.store, engine.config.times());
+        var connections =
+                new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, termination);
+        this.pool = new Pool(engine, launch, leftovers, capacity);
+        var coldStarts = new ColdStarts(engine, capacity);
+        var restart = new Restart(engine, launch);
+        var hibernation = new Hibernation(engine, restart, connections, termination, coldStarts, pool);
+        var parts = new Parts(engine, launch, connections, termination, hibernation);
+        this.creation = new Creation(parts, ownership, capacity, coldStarts, pool);
+        this.reaper = new Reaper(engine, termination, hibernation);
+        this.reconciler = new Reconciler(engine, termination, leftovers);
+        this.activity = new ActivityWriter(engine.registry, engine.rows);
+        var recovery = new Recovery(parts, restart, leftovers, ownership, capacity, pool);
+        this.snapshots =
+                new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), restart, connections, recovery);
+        snapshots.takeBackKnown();
+        engine.tasks.start("label-snapshots", snapshots::labelAll);
+        recovery.start();
+        this.diskGuard = new DiskGuard(engine.provider, engine.registry, engine.space, engine.tasks);
+        this.jobs = engine.timeSource.scheduler().jobs();
+    }
+
+    private static OrphanCleanup orphanCleanup(Engine engine, Termination termination) {
+        return new OrphanCleanup(
                 engine.provider,
                 engine.rows,
                 engine.registry,
                 engine.timeSource,
                 engine.config.times().keepOrphans(),
                 termination);
-        this.ownership = new Ownership(engine.inventory, engine.store);
-        var launch = new Launch(engine.provider, loop, engine.store, engine.config.times());
-        var connections =
-                new GuestConnections(engine.tasks, engine.listeners, egressProxy, controlPorts, launch, termination);
-        this.pool = new Pool(engine, launch, leftovers, capacity);
-        this.creation = new Creation(engine, launch, connections, termination, ownership, capacity, pool);
-        this.reaper = new Reaper(engine.registry, engine.tasks, termination);
-        this.reconciler = new Reconciler(engine, termination, leftovers);
-        this.activity = new ActivityWriter(engine.registry, engine.rows);
-        var parts = new Recovery.Parts(engine, launch, connections, termination);
-        var recovery = new Recovery(parts, leftovers, ownership, capacity, pool);
-        this.snapshots =
-                new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), launch, connections, recovery);
-        snapshots.takeBackKnown();
-        engine.tasks.start("label-snapshots", snapshots::labelAll);
-        recovery.start();
-        this.diskGuard = new DiskGuard(engine.provider, engine.registry, engine.space, engine.tasks);
-        this.jobs = engine.timeSource.scheduler().jobs();
     }
 
     private void start() {
@@ -139,9 +147,8 @@ public final class Sandboxes implements AutoCloseable {
         }
     }
 
-    /// Returns the sandbox of the thread, and creates it if needed. Concurrent calls for one thread create one
-    /// sandbox. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `AtCapacity` if the
-    /// capacity is used.
+    /// Returns the sandbox of the thread, and creates it or starts it again if needed. Concurrent calls for one
+    /// thread create one sandbox. Fails with `AtCapacity` if the capacity is used.
     public OpenResult open(NewSandbox request) {
         engine.tasks.refuseWhileDraining();
         check(request);
@@ -160,25 +167,25 @@ public final class Sandboxes implements AutoCloseable {
 
     /// Empty if the sandbox ended before it could be returned.
     private Optional<OpenResult> tryOpen(NewSandbox request) {
-        Optional<Sandbox> existing = find(request.thread());
+        Optional<Sandbox> existing = find(request.key());
         if (existing.isPresent()) {
-            return Optional.of(reuse(existing.get(), request));
+            return Optional.of(reuse(existing.get()));
         }
         var mine = new CompletableFuture<Sandbox>();
-        CompletableFuture<Sandbox> others = beingCreated.putIfAbsent(request.thread(), mine);
+        CompletableFuture<Sandbox> others = beingCreated.putIfAbsent(request.key(), mine);
         if (others != null) {
             Sandbox sandbox = await(others, request.thread());
             boolean ended = sandbox.info().end().isPresent();
-            return ended ? Optional.empty() : Optional.of(reuse(sandbox, request));
+            return ended ? Optional.empty() : Optional.of(reuse(sandbox));
         }
         return create(CreateRequest.empty(request), mine).map(made -> new OpenResult(made, OpenResult.Outcome.CREATED));
     }
 
     /// Creates a sandbox; `mine` represents the creation for its thread. Empty if another caller created it first.
     private Optional<Sandbox> create(CreateRequest order, CompletableFuture<Sandbox> mine) {
-        ThreadId thread = order.request().thread();
+        ThreadKey key = order.request().key();
         try {
-            Optional<Sandbox> finished = engine.registry.find(thread);
+            Optional<Sandbox> finished = engine.registry.find(key);
             if (finished.isPresent()) {
                 mine.complete(finished.get());
                 return Optional.empty();
@@ -190,29 +197,28 @@ public final class Sandboxes implements AutoCloseable {
             mine.completeExceptionally(e);
             throw e;
         } finally {
-            beingCreated.remove(thread, mine);
+            beingCreated.remove(key, mine);
         }
     }
 
     /// Creates a sandbox with the files of a snapshot, for a thread without a sandbox. The disk has the size of the
-    /// snapshot. Fails with `NoSandboxForThread` if the thread belongs to another user, and with `ThreadHasSandbox`
-    /// if it has a sandbox.
+    /// snapshot. Fails with `ThreadHasSandbox` if the thread has a sandbox.
     public Sandbox fork(NewSandbox request, SnapshotInfo from) {
         engine.tasks.refuseWhileDraining();
         check(request);
-        find(request.thread()).ifPresent(sandbox -> {
-            throw taken(sandbox.owner().user(), request);
-        });
+        if (find(request.key()).isPresent()) {
+            throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
+        }
         Limits limits = request.limits().orElse(engine.config.limits());
         var sized = new Limits(limits.memoryBytes(), limits.cpus(), limits.processes(), from.diskBytes());
         var mine = new CompletableFuture<Sandbox>();
         try (var _ = snapshots.use(from)) {
-            if (beingCreated.putIfAbsent(request.thread(), mine) != null) {
+            if (beingCreated.putIfAbsent(request.key(), mine) != null) {
                 throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
             }
             Sandbox forked = create(new CreateRequest(request.withLimits(sized), Optional.of(from.id())), mine)
                     .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
-            snapshots.origins().forked(forked.id(), forked.thread(), from.id());
+            snapshots.origins().forked(forked.id(), forked.owner(), from.id());
             return forked;
         }
     }
@@ -222,18 +228,8 @@ public final class Sandboxes implements AutoCloseable {
         request.image().ifPresent(engine.provider::requireImage);
     }
 
-    private static SandboxException taken(UserId owner, NewSandbox request) {
-        return new SandboxException(
-                owner.equals(request.user())
-                        ? new Failure.ThreadHasSandbox(request.thread())
-                        : new Failure.NoSandboxForThread(request.thread()));
-    }
-
-    private OpenResult reuse(Sandbox sandbox, NewSandbox request) {
-        if (!sandbox.owner().user().equals(request.user())) {
-            throw new SandboxException(new Failure.NoSandboxForThread(request.thread()));
-        }
-        sandbox.lease().touch();
+    private OpenResult reuse(Sandbox sandbox) {
+        sandbox.touch();
         engine.listeners.call(listener -> listener.reused(sandbox.info()));
         return new OpenResult(sandbox, OpenResult.Outcome.EXISTING);
     }
@@ -256,8 +252,8 @@ public final class Sandboxes implements AutoCloseable {
     }
 
     /// The live sandbox of the thread, if any. Waits for a recovery in progress.
-    public Optional<Sandbox> find(ThreadId thread) {
-        return engine.registry.find(thread).filter(this::lives);
+    public Optional<Sandbox> find(ThreadKey key) {
+        return engine.registry.find(key).filter(this::lives);
     }
 
     /// The live sandbox with this id, if any. Waits for a recovery in progress.
@@ -265,16 +261,18 @@ public final class Sandboxes implements AutoCloseable {
         return engine.registry.find(id).filter(this::lives);
     }
 
-    /// Owner of a thread, if it has one.
-    public Optional<UserId> ownerOf(ThreadId thread) {
-        return engine.registry
-                .find(thread)
-                .map(sandbox -> sandbox.owner().user())
-                .or(() -> engine.rows.ownerOf(thread));
+    /// Reports whether the thread was ever used.
+    public boolean hasThread(ThreadKey key) {
+        return engine.registry.find(key).isPresent() || engine.rows.hasThread(key);
+    }
+
+    /// The users who have a thread of this name, ordered by name.
+    public List<UserId> ownersOf(ThreadId thread) {
+        return engine.rows.ownersOf(thread);
     }
 
     /// Owner of a live or ended sandbox, while the store has its row.
-    public Optional<SandboxRow.Owner> ownerOf(SandboxId id) {
+    public Optional<ThreadKey> ownerOf(SandboxId id) {
         return engine.registry
                 .find(id)
                 .map(Sandbox::owner)
@@ -291,14 +289,19 @@ public final class Sandboxes implements AutoCloseable {
         return ended.find(id);
     }
 
+    /// End of the last sandbox of a thread.
+    public Optional<End> lastEnd(ThreadKey thread) {
+        return ended.lastOf(thread);
+    }
+
     /// The sandboxes that ended last, newest first; filtered by user, if present.
     public List<SandboxInfo> newestEnded(Optional<UserId> user, int limit) {
         return ended.newest(user, limit);
     }
 
     /// The sandbox of the thread. Fails with `NoSandboxForThread`.
-    public Sandbox require(ThreadId thread) {
-        return find(thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
+    public Sandbox require(ThreadKey key) {
+        return find(key).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(key.thread())));
     }
 
     /// The sandbox with this id. Fails with `NoSuchSandbox`, which contains the end of an ended sandbox.
@@ -319,7 +322,7 @@ public final class Sandboxes implements AutoCloseable {
     /// Reports whether a sandbox is usable. If its lease is over, ends it without waiting for the reaper.
     private boolean lives(Sandbox sandbox) {
         sandbox.awaitFound();
-        if (reaper.isDue(sandbox)) {
+        if (reaper.mustEnd(sandbox)) {
             reaper.reapIfIdle(sandbox);
         }
         return sandbox.info().end().isEmpty();
@@ -361,7 +364,6 @@ public final class Sandboxes implements AutoCloseable {
         sandbox.sandboxEgress().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
     }
 
-    /// Control ports of all sandboxes.
     public ControlPorts controlPorts() {
         return controlPorts;
     }
@@ -371,8 +373,17 @@ public final class Sandboxes implements AutoCloseable {
         return snapshots;
     }
 
+    /// Returns the usage of each user.
+    public UserQuotas quotas() {
+        return engine.quotas;
+    }
+
     public PoolStatus pool() {
-        return new PoolStatus(engine.config.room().poolSize(), pool.available(), capacity.active(), capacity.limit());
+        int hibernated = (int) engine.registry.all().stream()
+                .filter(sandbox -> sandbox.lifecycle().state() instanceof State.Hibernated)
+                .count();
+        return new PoolStatus(
+                engine.config.room().poolSize(), pool.available(), capacity.active(), hibernated, capacity.limit());
     }
 
     /// Free space of the home.
@@ -385,7 +396,6 @@ public final class Sandboxes implements AutoCloseable {
         return loop.isResponsive(timeout);
     }
 
-    /// Counts of the reconciler.
     public Reconciliation reconciliation() {
         return reconciler.counts();
     }

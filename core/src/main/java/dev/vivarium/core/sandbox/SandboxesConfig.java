@@ -1,11 +1,12 @@
 package dev.vivarium.core.sandbox;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.provider.MachineSpec;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
-import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.OnIdle;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -27,11 +28,16 @@ public record SandboxesConfig(
     ///
     /// @param poolSize machines in the pool; they use only places that sandboxes leave free
     /// @param commands maximum number of concurrent commands in each sandbox
-    public record Room(int poolSize, int sandboxes, int commands) {
+    /// @param perUser  limits of each user
+    public record Room(int poolSize, int sandboxes, int commands, UserQuota perUser) {
         public Room {
             require(poolSize >= 0, "pool-size", "must not be negative");
             require(sandboxes >= 1, "max-sandboxes", "must be at least 1");
             require(commands >= 1, "max-commands-per-sandbox", "must be at least 1");
+        }
+
+        public Room(int poolSize, int sandboxes, int commands) {
+            this(poolSize, sandboxes, commands, UserQuota.UNLIMITED);
         }
     }
 
@@ -43,13 +49,17 @@ public record SandboxesConfig(
     /// @param keepEnded      retention of ended sandboxes in the store
     /// @param orphanGrace    time that a sandbox continues without a server
     /// @param keepOrphans    retention of disks and snapshots without a row
+    /// @param onIdle         result of the idle timeout of a sandbox
+    /// @param keepHibernated retention of the disks of hibernated sandboxes
     public record Times(
             Duration idle,
             Duration lifetime,
             Duration reconcileEvery,
             Duration keepEnded,
             Duration orphanGrace,
-            Duration keepOrphans) {
+            Duration keepOrphans,
+            OnIdle onIdle,
+            Duration keepHibernated) {
         private static final Duration MOST_UNUSED = Duration.ofMinutes(1);
 
         public Times {
@@ -57,6 +67,7 @@ public record SandboxesConfig(
             require(lifetime.isPositive(), "max-lifetime", "must be more than zero");
             require(reconcileEvery.isPositive(), "reconcile-every", "must be more than zero");
             require(orphanGrace.isPositive(), "orphan-grace", "must be more than zero");
+            require(keepHibernated.isPositive(), "keep-hibernated-days", "must be more than zero");
         }
 
         /// Time that an unused machine of the pool continues without a server.
@@ -65,7 +76,6 @@ public record SandboxesConfig(
         }
     }
 
-    /// Default configuration.
     public static SandboxesConfig standard() {
         return new SandboxesConfig(
                 new Room(10, 100, 64),
@@ -75,6 +85,8 @@ public record SandboxesConfig(
                         Duration.ofSeconds(30),
                         Duration.ofDays(7),
                         MachineSpec.ORPHAN_GRACE,
+                        Duration.ofDays(7),
+                        OnIdle.END,
                         Duration.ofDays(7)),
                 Limits.STANDARD,
                 "host",
@@ -92,16 +104,23 @@ public record SandboxesConfig(
     }
 
     public SandboxesConfig withPoolSize(int machines) {
-        return with(new Room(machines, room.sandboxes, room.commands));
+        return with(new Room(machines, room.sandboxes, room.commands, room.perUser));
     }
 
     public SandboxesConfig withMaxSandboxes(int sandboxes) {
-        return with(new Room(room.poolSize, sandboxes, room.commands));
+        return with(new Room(room.poolSize, sandboxes, room.commands, room.perUser));
     }
 
     public SandboxesConfig withIdle(Duration timeout) {
         var other = new Times(
-                timeout, times.lifetime, times.reconcileEvery, times.keepEnded, times.orphanGrace, times.keepOrphans);
+                timeout,
+                times.lifetime,
+                times.reconcileEvery,
+                times.keepEnded,
+                times.orphanGrace,
+                times.keepOrphans,
+                times.onIdle,
+                times.keepHibernated);
         return new SandboxesConfig(room, other, limits, image, egress, disk, maxBytesInFlight);
     }
 
@@ -111,11 +130,5 @@ public record SandboxesConfig(
 
     public SandboxesConfig with(HomeDisk home) {
         return new SandboxesConfig(room, times, limits, image, egress, Optional.of(home), maxBytesInFlight);
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
-        }
     }
 }

@@ -12,7 +12,8 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.Status;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
+import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ public final class Snapshots {
     private final Engine engine;
     private final SnapshotRows rows;
     private final DiskOrigins origins;
-    private final Launch launch;
+    private final Restart restart;
     private final GuestConnections connections;
     private final Recovery recovery;
     private final Set<SnapshotId> beingTaken = ConcurrentHashMap.newKeySet();
@@ -49,26 +50,28 @@ public final class Snapshots {
             Engine engine,
             SnapshotRows rows,
             DiskOrigins origins,
-            Launch launch,
+            Restart restart,
             GuestConnections connections,
             Recovery recovery) {
         this.engine = engine;
         this.rows = rows;
         this.origins = origins;
-        this.launch = launch;
+        this.restart = restart;
         this.connections = connections;
         this.recovery = recovery;
     }
 
-    /// Saves the files of a running or paused sandbox. Its processes are frozen meanwhile.
+    /// Saves the files of a running, paused or hibernated sandbox. Its processes are frozen meanwhile.
     public SnapshotInfo take(Sandbox sandbox, String name) {
         engine.tasks.refuseWhileDraining();
         engine.provider.requireSnapshots();
         engine.space.requireRoom("take a snapshot");
         SnapshotInfo.requireName(name);
-        if (rows.count(sandbox.thread()) >= PER_THREAD) {
+        if (rows.count(sandbox.owner()) >= PER_THREAD) {
             throw new SandboxException(new Failure.TooManySnapshots(sandbox.thread(), PER_THREAD));
         }
+        UserId user = sandbox.owner().user();
+        engine.quotas.beginSnapshot(user);
         SnapshotId id = engine.timeSource.newSnapshotId();
         beingTaken.add(id);
         try (var undo = new Undo()) {
@@ -77,21 +80,21 @@ public final class Snapshots {
             var limits = sandbox.info().limits();
             var snapshot = new SnapshotInfo(
                     id,
-                    sandbox.thread(),
+                    sandbox.owner(),
                     sandbox.id(),
                     name,
                     bytes,
                     limits.diskBytes(),
                     engine.timeSource.now(),
                     origins.find(sandbox.id()).map(DiskOrigins.Origin::snapshot));
-            engine.inventory.label(
-                    id, LabelFields.of(engine.store, snapshot, sandbox.owner().user()));
+            engine.inventory.label(id, LabelFields.of(engine.store, snapshot));
             rows.insert(snapshot);
             undo.keep();
-            origins.now(sandbox.id(), sandbox.thread(), id);
+            origins.now(sandbox.id(), sandbox.owner(), id);
             return snapshot;
         } finally {
             beingTaken.remove(id);
+            engine.quotas.endSnapshot(user);
         }
     }
 
@@ -101,6 +104,7 @@ public final class Snapshots {
         sandbox.awaitFound();
         try (Move move = begin(sandbox, Transition.PAUSE)
                 .or(() -> begin(sandbox, Transition.RESUME))
+                .or(() -> begin(sandbox, Transition.WAKE))
                 .orElseThrow(() -> refusal(sandbox))) {
             return engine.registry.exclusively(sandbox.id(), () -> {
                 sandbox.requireNotEnded();
@@ -131,8 +135,8 @@ public final class Snapshots {
     }
 
     /// Snapshots of a thread, oldest first.
-    public List<SnapshotInfo> list(ThreadId thread) {
-        return rows.list(thread);
+    public List<SnapshotInfo> list(ThreadKey key) {
+        return rows.list(key);
     }
 
     /// Snapshots from which the disks of sandboxes were created.
@@ -141,8 +145,8 @@ public final class Snapshots {
     }
 
     /// Snapshot of this thread. Fails with `NoSuchSnapshot`, also for a snapshot of another thread.
-    public SnapshotInfo require(ThreadId thread, String id) {
-        return find(id).filter(snapshot -> snapshot.thread().equals(thread))
+    public SnapshotInfo require(ThreadKey key, String id) {
+        return find(id).filter(snapshot -> snapshot.key().equals(key))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(id)));
     }
 
@@ -190,8 +194,8 @@ public final class Snapshots {
     }
 
     /// Deletes all snapshots of a thread. Forks share blocks with them but no files, so they stay intact.
-    public void deleteAll(ThreadId thread) {
-        rows.list(thread).forEach(this::delete);
+    public void deleteAll(ThreadKey key) {
+        rows.list(key).forEach(this::delete);
     }
 
     /// Replaces the files of a sandbox with those of a snapshot. The sandbox keeps its id. Its processes are
@@ -210,7 +214,8 @@ public final class Snapshots {
             if (replaced.failure().isPresent()) {
                 throw replaced.failure().get();
             }
-            origins.now(sandbox.id(), sandbox.thread(), snapshot.id());
+            origins.now(sandbox.id(), sandbox.owner(), snapshot.id());
+            sandbox.lease().touch();
         }
     }
 
@@ -247,7 +252,10 @@ public final class Snapshots {
         sandbox.requireNotEnded();
         engine.provider.remove(sandbox.id(), Disk.KEEP);
         var failure = tryReplace(sandbox, snapshot);
-        return new Replaced(startAgain(sandbox), failure);
+        Launched launched = restart.start(sandbox, sandbox.lease().endsAt())
+                .orElseThrow(() -> new SandboxException(new Failure.ProviderFailed(
+                        "restoring " + snapshot, "sandbox " + sandbox.id() + " has no disk")));
+        return new Replaced(launched, failure);
     }
 
     private Optional<RuntimeException> tryReplace(Sandbox sandbox, SnapshotId snapshot) {
@@ -257,13 +265,6 @@ public final class Snapshots {
         } catch (RuntimeException e) {
             return Optional.of(e);
         }
-    }
-
-    private Launched startAgain(Sandbox sandbox) {
-        String secret = engine.timeSource.newSecret();
-        engine.rows.secret(sandbox.id(), secret);
-        sandbox.secret(secret);
-        return launch.start(sandbox.row().withSecret(secret), Disk.KEEP);
     }
 
     /// Removes the files of snapshots without a row. The order matters: a snapshot is registered as being taken
@@ -307,8 +308,6 @@ public final class Snapshots {
     }
 
     private void label(SnapshotInfo snapshot) {
-        engine.rows
-                .ownerOf(snapshot.thread())
-                .ifPresent(user -> engine.inventory.label(snapshot.id(), LabelFields.of(engine.store, snapshot, user)));
+        engine.inventory.label(snapshot.id(), LabelFields.of(engine.store, snapshot));
     }
 }

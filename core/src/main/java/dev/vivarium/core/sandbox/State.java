@@ -22,6 +22,9 @@ sealed interface State {
     /// The processes are frozen.
     record Paused(Machine machine, Frozen guest, PauseReason why) implements State {}
 
+    /// The sandbox has a disk and no machine. The next call starts a machine on the disk.
+    record Hibernated(PauseReason why) implements State {}
+
     /// The sandbox ended on request.
     record Terminated(End end) implements State {}
 
@@ -32,13 +35,13 @@ sealed interface State {
     /// it. After a restart of the server, it is empty, and the guest connects on resume.
     record Frozen(Optional<Guest> guest) {}
 
-    /// Status in the API.
     default Status status() {
         return switch (this) {
             case Creating() -> Status.CREATING;
             case Running _ -> Status.RUNNING;
             case Recovering(Status was) -> was;
             case Paused _ -> Status.PAUSED;
+            case Hibernated _ -> Status.HIBERNATED;
             case Terminated _ -> Status.TERMINATED;
             case Failed _ -> Status.FAILED;
         };
@@ -48,23 +51,26 @@ sealed interface State {
         return switch (this) {
             case Terminated(End end) -> Optional.of(end);
             case Failed(End end) -> Optional.of(end);
-            case Creating _, Running _, Recovering _, Paused _ -> Optional.empty();
+            case Creating _, Running _, Recovering _, Paused _, Hibernated _ -> Optional.empty();
         };
     }
 
-    /// Reason why the server paused the sandbox, as a sentence. Empty if a user requested the pause.
+    /// Reason why the server paused or hibernated the sandbox, as a sentence. Empty if a user requested the pause.
     default Optional<String> findReason() {
-        return this instanceof Paused paused && paused.why().cause() == PauseReason.Cause.DISK
-                ? Optional.of(paused.why().sentence())
-                : Optional.empty();
+        return switch (this) {
+            case Paused paused
+            when paused.why().cause() == PauseReason.Cause.DISK ->
+                Optional.of(paused.why().sentence());
+            case Hibernated(PauseReason why) -> Optional.of(why.sentence());
+            case Paused _, Creating _, Running _, Recovering _, Terminated _, Failed _ -> Optional.empty();
+        };
     }
 
-    /// The machine, if known.
     default Optional<Machine> findMachine() {
         return switch (this) {
             case Running running -> Optional.of(running.machine());
             case Paused paused -> Optional.of(paused.machine());
-            case Creating _, Recovering _, Terminated _, Failed _ -> Optional.empty();
+            case Creating _, Recovering _, Hibernated _, Terminated _, Failed _ -> Optional.empty();
         };
     }
 }

@@ -103,7 +103,7 @@ final class Termination {
         switch (sandbox.lifecycle().state()) {
             case State.Terminated(End end) -> store(sandbox, Kind.TERMINATED, end);
             case State.Failed(End end) -> store(sandbox, Kind.FAILED, end);
-            case State.Creating _, State.Running _, State.Paused _, State.Recovering _ -> {}
+            case State.Creating _, State.Running _, State.Paused _, State.Recovering _, State.Hibernated _ -> {}
         }
     }
 
@@ -117,17 +117,26 @@ final class Termination {
             Optional.ofNullable(unstoredEnds.get(sandbox.id())).ifPresent(end -> mark(end.marker()));
         } finally {
             engine.registry.remove(sandbox);
-            capacity.leave(sandbox.row().limits().diskBytes());
+            releasePlace(sandbox, before);
             sandbox.markGone();
         }
         engine.listeners.call(listener -> listener.removed(sandbox.info()));
     }
 
-    private static void closeStream(State state) {
+    private void releasePlace(Sandbox sandbox, State before) {
+        boolean hasPlace = !(before instanceof State.Hibernated);
+        long diskBytes = sandbox.row().limits().diskBytes();
+        if (hasPlace) {
+            capacity.leave(diskBytes);
+        }
+        engine.quotas.count(sandbox.owner().user(), hasPlace ? -1 : 0, -diskBytes);
+    }
+
+    static void closeStream(State state) {
         switch (state) {
             case State.Running running -> running.guest().close();
             case State.Paused paused -> paused.guest().guest().ifPresent(guest -> guest.close());
-            case State.Creating _, State.Recovering _, State.Terminated _, State.Failed _ -> {}
+            case State.Creating _, State.Recovering _, State.Hibernated _, State.Terminated _, State.Failed _ -> {}
         }
     }
 
@@ -141,7 +150,7 @@ final class Termination {
                 return true;
             });
         } catch (RuntimeException e) {
-            LOG.warn("machine {} could not be removed and will be tried again: {}", id, e.getMessage());
+            LOG.warn("cannot remove machine {}, will try again: {}", id, e.getMessage());
             engine.listeners.call(listener -> listener.removalFailed(id, String.valueOf(e.getMessage())));
             return false;
         } finally {

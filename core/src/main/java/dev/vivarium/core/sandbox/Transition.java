@@ -15,6 +15,10 @@ import java.util.Optional;
 ///       │             Recovering ────────────┼─┘
 ///       │                 │                  │
 ///       └─────────────────┴──────────────────┴────▶ Terminated (terminate) · Failed (fail), from each
+///
+///             hibernate               wake
+///   Running, ───────────▶ Hibernated ───────▶ Running
+///   Paused, Recovering
 /// ```
 ///
 /// | transition | meaning | status in the store meanwhile |
@@ -25,6 +29,8 @@ import java.util.Optional;
 /// | lose | the stream to the guest broke, the machine may live | `running` |
 /// | recover | the guest has reconnected, or the machine was started again on its disk | `running` |
 /// | find | a paused machine was found after a restart and stays frozen | `paused` |
+/// | hibernate | the machine is removed, and the disk stays | `hibernated` |
+/// | wake | a machine was started on the disk | `running` |
 /// | terminate | a user requested the end, or the lease was over | `terminated` |
 /// | fail | the machine died, or the server gave up | `failed` |
 ///
@@ -37,14 +43,20 @@ public enum Transition {
     LOSE(Kind.RUNNING, Kind.RECOVERING),
     RECOVER(Kind.RECOVERING, Kind.RUNNING),
     FIND_PAUSED(Kind.RECOVERING, Kind.PAUSED),
+    HIBERNATE(Kind.RUNNING, Kind.HIBERNATED),
+    HIBERNATE_PAUSED(Kind.PAUSED, Kind.HIBERNATED),
+    FIND_HIBERNATED(Kind.RECOVERING, Kind.HIBERNATED),
+    WAKE(Kind.HIBERNATED, Kind.RUNNING),
     TERMINATE_CREATING(Kind.CREATING, Kind.TERMINATED),
     TERMINATE_RUNNING(Kind.RUNNING, Kind.TERMINATED),
     TERMINATE_RECOVERING(Kind.RECOVERING, Kind.TERMINATED),
     TERMINATE_PAUSED(Kind.PAUSED, Kind.TERMINATED),
+    TERMINATE_HIBERNATED(Kind.HIBERNATED, Kind.TERMINATED),
     FAIL_CREATING(Kind.CREATING, Kind.FAILED),
     FAIL_RUNNING(Kind.RUNNING, Kind.FAILED),
     FAIL_RECOVERING(Kind.RECOVERING, Kind.FAILED),
-    FAIL_PAUSED(Kind.PAUSED, Kind.FAILED);
+    FAIL_PAUSED(Kind.PAUSED, Kind.FAILED),
+    FAIL_HIBERNATED(Kind.HIBERNATED, Kind.FAILED);
 
     private final Kind from;
     private final Kind to;
@@ -60,6 +72,7 @@ public enum Transition {
         RUNNING,
         RECOVERING,
         PAUSED,
+        HIBERNATED,
         TERMINATED,
         FAILED;
 
@@ -69,6 +82,7 @@ public enum Transition {
                 case State.Running _ -> RUNNING;
                 case State.Recovering _ -> RECOVERING;
                 case State.Paused _ -> PAUSED;
+                case State.Hibernated _ -> HIBERNATED;
                 case State.Terminated _ -> TERMINATED;
                 case State.Failed _ -> FAILED;
             };

@@ -2,6 +2,8 @@ package dev.vivarium.core.shell;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.vivarium.core.exec.CommandListener;
+import dev.vivarium.core.exec.CommandStarted;
+import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
@@ -10,6 +12,7 @@ import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.ShellId;
 import java.time.Duration;
@@ -62,7 +65,6 @@ public final class Shell {
     @GuardedBy("lock")
     private final List<Viewer> followers = new ArrayList<>();
 
-    /// Counts changes of the participants.
     @GuardedBy("lock")
     private int participantChanges;
 
@@ -170,7 +172,7 @@ public final class Shell {
     }
 
     /// Starts reading from `opened`.
-    void begin(Terminal opened) {
+    void begin(Execution opened) {
         attachment.at(opened);
         start(() -> followFirst(opened));
     }
@@ -180,9 +182,17 @@ public final class Shell {
         start(() -> followFirst(attachment.takeOver(survivor)));
     }
 
-    private void followFirst(Terminal opened) {
-        outputListener = commandListener.announce(opened.commandStarted(id.value(), origin.command()));
+    private void followFirst(Execution opened) {
+        outputListener = commandListener.announce(commandStarted(opened));
         follow(opened);
+    }
+
+    /// Returns the start event: a start if the command is known, otherwise a recovery.
+    private CommandStarted commandStarted(Execution opened) {
+        var place = new CommandStarted.Place(opened.firstByte(), 0);
+        return origin.command()
+                .map(line -> CommandStarted.kept(ProcessInfo.Kind.SHELL, opened.pid(), line, id.value()))
+                .orElseGet(() -> CommandStarted.found(ProcessInfo.Kind.SHELL, opened.pid(), id.value(), place));
     }
 
     private void start(Runnable first) {
@@ -205,7 +215,7 @@ public final class Shell {
     }
 
     /// Reads until the process exits.
-    private void follow(Terminal opened) {
+    private void follow(Execution opened) {
         long position = opened.firstByte();
         while (true) {
             awaitRoom();
@@ -329,7 +339,7 @@ public final class Shell {
     /// Writes input. If the connection breaks before the write completes, writes the same bytes again on the next
     /// connection.
     void type(byte[] bytes, int offset, int length) {
-        Terminal now = attachment.current();
+        Execution now = attachment.current();
         try {
             now.write(bytes, offset, length);
         } catch (SandboxException e) {
@@ -344,7 +354,7 @@ public final class Shell {
     /// The terminal takes the size of the typist.
     void resize(TerminalSize wanted) {
         if (takeSize(wanted)) {
-            attachment.current().resize(wanted);
+            attachment.current().resize(wanted.columns(), wanted.rows());
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.vivarium.core.shell;
 
 import dev.vivarium.core.exec.CommandListener;
+import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.ProcessHandover;
 import dev.vivarium.core.guest.Service;
@@ -28,6 +29,7 @@ public final class Shells {
     private static final int ENDED = 4;
 
     private static final Duration FOR_SLOW_VIEWERS = Duration.ofSeconds(1);
+    private static final String TERM = "xterm-256color";
 
     private final Map<ShellId, Shell> shells = new ConcurrentHashMap<>();
     private final RandomGenerator random;
@@ -51,12 +53,20 @@ public final class Shells {
     public Shell open(Guest guest, Command command, TerminalSize size) {
         var id = ShellId.random(random);
         var origin = new Shell.Origin(Optional.of(String.join(" ", command.argv())), clock.instant());
-        var terminal = Terminal.openKept(guest, command, id.value(), size);
+        var terminal =
+                Execution.startOnKeptTerminal(guest, interactive(command), id.value(), size.columns(), size.rows());
         var shell = new Shell(id, origin, guest, size, commandListener, timeout);
         forgetOld();
         shells.put(id, shell);
         shell.begin(terminal);
         return shell;
+    }
+
+    /// Returns a command that reads its input from the terminal and has `TERM`. The output limit does not apply.
+    static Command interactive(Command command) {
+        var env = new HashMap<>(command.env());
+        env.putIfAbsent("TERM", TERM);
+        return command.withEnv(env).withInput(Command.Input.STREAM).withOutputLimit(Command.UNLIMITED);
     }
 
     /// Returns the shell with this id. Fails with the problem `no-such-shell`.
@@ -83,7 +93,6 @@ public final class Shells {
         return list().reversed().stream().filter(Shell::isOpen).findFirst();
     }
 
-    /// Reports whether a surviving process of a guest is a shell.
     public static boolean isShell(SurvivingProcess survivor) {
         return survivor.service() == Service.PTY
                 && survivor.name().filter(ShellId::isWellFormed).isPresent();

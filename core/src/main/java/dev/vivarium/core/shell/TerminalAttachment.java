@@ -1,6 +1,7 @@
 package dev.vivarium.core.shell;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.guest.SurvivingProcess;
 import dev.vivarium.model.Failure;
@@ -23,7 +24,7 @@ final class TerminalAttachment {
     private Guest guest;
 
     @GuardedBy("lock")
-    private @Nullable Terminal terminal;
+    private @Nullable Execution terminal;
 
     /// Result of the move to the next guest. Absent until there is one.
     @GuardedBy("lock")
@@ -43,7 +44,7 @@ final class TerminalAttachment {
     }
 
     /// Sets the terminal.
-    void at(Terminal opened) {
+    void at(Execution opened) {
         lock.lock();
         try {
             terminal = opened;
@@ -54,8 +55,8 @@ final class TerminalAttachment {
     }
 
     /// Takes over a process that the current guest kept.
-    Terminal takeOver(SurvivingProcess survivor) {
-        Terminal taken = Terminal.attach(guest(), survivor);
+    Execution takeOver(SurvivingProcess survivor) {
+        Execution taken = Execution.attach(guest(), survivor);
         at(taken);
         return taken;
     }
@@ -106,7 +107,7 @@ final class TerminalAttachment {
     }
 
     /// Returns the current terminal. Waits with a timeout during a move. Throws the failure that ended the shell.
-    Terminal current() {
+    Execution current() {
         lock.lock();
         try {
             for (long left = TIMEOUT.toNanos(); terminal == null && end == null && left > 0; ) {
@@ -126,7 +127,7 @@ final class TerminalAttachment {
     }
 
     /// Detaches from `lost` if it is the current terminal.
-    void leave(Terminal lost) {
+    void leave(Execution lost) {
         lock.lock();
         try {
             terminal = terminal == lost ? null : terminal;

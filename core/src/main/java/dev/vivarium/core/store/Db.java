@@ -1,5 +1,6 @@
 package dev.vivarium.core.store;
 
+import dev.vivarium.core.MasterKey;
 import dev.vivarium.core.StoreId;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -11,6 +12,7 @@ import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -25,20 +27,24 @@ public final class Db implements AutoCloseable {
     private static final int READERS = 4;
 
     private final Dialect dialect;
+    private final Path home;
     private final Duration timeout;
     private final Writer writer;
     private final Semaphore readerSlots = new Semaphore(READERS, true);
     private final ConcurrentLinkedDeque<Sql> idleReaders = new ConcurrentLinkedDeque<>();
     private volatile boolean closed;
     private volatile @Nullable StoreReserve reserve;
+    private volatile @Nullable MasterKey masterKey;
 
-    private Db(Dialect dialect, Duration timeout) {
+    private Db(Dialect dialect, Path home, Duration timeout) {
         this.dialect = dialect;
+        this.home = home;
         this.timeout = timeout;
         this.writer = new Writer(dialect::connectToWrite, timeout);
     }
 
-    /// Opens the database, and creates it if it is missing (readable by this user alone). Migrates the schema.
+    /// Opens the database, and creates it if it is missing (readable by this user alone). Migrates the schema. The
+    /// directory of the file is the home.
     public static Db sqlite(Path file) {
         return sqlite(file, TIMEOUT);
     }
@@ -51,18 +57,20 @@ public final class Db implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("opening the store " + sqlite.file(), e);
         }
-        return open(sqlite, timeout);
+        return open(sqlite, Objects.requireNonNull(sqlite.file().getParent()), timeout);
     }
 
     /// Connects to a PostgreSQL server and migrates the schema. Fails with `InvalidRequest` if another server
     /// writes to the database.
-    public static Db postgres(PostgresAddress address) {
-        return postgres(address, TIMEOUT);
+    ///
+    /// @param home directory of the master key
+    public static Db postgres(PostgresAddress address, Path home) {
+        return postgres(address, home, TIMEOUT);
     }
 
-    static Db postgres(PostgresAddress address, Duration timeout) {
+    static Db postgres(PostgresAddress address, Path home, Duration timeout) {
         try {
-            return open(new Postgres(address, timeout), timeout);
+            return open(new Postgres(address, timeout), home, timeout);
         } catch (SandboxException e) {
             throw new SandboxException(atStart(address, e), e);
         }
@@ -81,12 +89,13 @@ public final class Db implements AutoCloseable {
                 : why.failure();
     }
 
-    private static Db open(Dialect dialect, Duration timeout) {
-        var db = new Db(dialect, timeout);
+    private static Db open(Dialect dialect, Path home, Duration timeout) {
+        var db = new Db(dialect, home, timeout);
         try {
             db.write(sql -> {
                 dialect.lockSchema(sql);
                 Migrations.run(sql);
+                SealedEnv.sealAll(sql, db::masterKey);
                 return sql.update(
                         "insert into store_identity (store_id) select ? where not exists (select 1 from store_identity)",
                         StoreId.random(new SecureRandom()).value());
@@ -119,6 +128,17 @@ public final class Db implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("looking for the store " + file, e);
         }
+    }
+
+    /// Returns the key that encrypts secrets in the database.
+    MasterKey masterKey() {
+        MasterKey known = masterKey;
+        if (known == null) {
+            // Two threads may both read the file. The key is the same.
+            known = MasterKey.of(home, new SecureRandom());
+            masterKey = known;
+        }
+        return known;
     }
 
     /// Returns the name of the database product.

@@ -3,6 +3,8 @@ package dev.vivarium.core.store;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
+import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
@@ -22,21 +24,24 @@ public final class DiskOrigins {
     ///
     /// @param snapshot   snapshot of the last save, restore or fork
     /// @param forkedFrom snapshot that the disk started with
-    public record Origin(SandboxId sandbox, ThreadId thread, SnapshotId snapshot, Optional<SnapshotId> forkedFrom) {}
+    public record Origin(SandboxId sandbox, ThreadKey key, SnapshotId snapshot, Optional<SnapshotId> forkedFrom) {}
 
     /// Records that the disk equals this snapshot.
-    public void now(SandboxId sandbox, ThreadId thread, SnapshotId snapshot) {
-        db.write(sql -> sql.update("""
-                insert into disk_origins (sandbox_id, thread_id, snapshot_id) values (?, ?, ?)
-                on conflict (sandbox_id) do update set snapshot_id = excluded.snapshot_id""", sandbox.value(), thread.value(), snapshot.value()));
+    public void now(SandboxId sandbox, ThreadKey key, SnapshotId snapshot) {
+        db.write(sql -> sql.update(
+                """
+                insert into disk_origins (sandbox_id, owner_id, thread_id, snapshot_id) values (?, ?, ?, ?)
+                on conflict (sandbox_id) do update set snapshot_id = excluded.snapshot_id""", sandbox.value(), key.user().value(), key.thread().value(), snapshot.value()));
     }
 
     /// Records that the disk started as this snapshot, usually of another thread.
-    public void forked(SandboxId sandbox, ThreadId thread, SnapshotId from) {
+    public void forked(SandboxId sandbox, ThreadKey key, SnapshotId from) {
         // The row exists if a client has already saved the disk.
-        db.write(sql -> sql.update("""
-                insert into disk_origins (sandbox_id, thread_id, snapshot_id, forked_from) values (?, ?, ?, ?)
-                on conflict (sandbox_id) do update set forked_from = excluded.forked_from""", sandbox.value(), thread.value(), from.value(), from.value()));
+        db.write(sql -> sql.update(
+                """
+                insert into disk_origins (sandbox_id, owner_id, thread_id, snapshot_id, forked_from)
+                values (?, ?, ?, ?, ?)
+                on conflict (sandbox_id) do update set forked_from = excluded.forked_from""", sandbox.value(), key.user().value(), key.thread().value(), from.value(), from.value()));
     }
 
     public Optional<Origin> find(SandboxId sandbox) {
@@ -45,18 +50,20 @@ public final class DiskOrigins {
     }
 
     /// Returns the sandboxes that started as a snapshot of this thread.
-    public List<Origin> forksOf(ThreadId thread) {
+    public List<Origin> forksOf(ThreadKey key) {
         return db.read(sql -> sql.list(
                 "select * from disk_origins where forked_from in"
-                        + " (select snapshot_id from snapshots where thread_id = ?) order by thread_id, sandbox_id",
+                        + " (select snapshot_id from snapshots where owner_id = ? and thread_id = ?)"
+                        + " order by thread_id, sandbox_id",
                 DiskOrigins::origin,
-                thread.value()));
+                key.user().value(),
+                key.thread().value()));
     }
 
     private static Origin origin(ResultSet columns) throws SQLException {
         return new Origin(
                 new SandboxId(columns.getString("sandbox_id")),
-                new ThreadId(columns.getString("thread_id")),
+                new ThreadKey(new UserId(columns.getString("owner_id")), new ThreadId(columns.getString("thread_id"))),
                 new SnapshotId(columns.getString("snapshot_id")),
                 Optional.ofNullable(columns.getString("forked_from")).map(SnapshotId::new));
     }

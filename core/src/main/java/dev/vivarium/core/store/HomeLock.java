@@ -1,6 +1,5 @@
 package dev.vivarium.core.store;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,28 +22,32 @@ public final class HomeLock implements AutoCloseable {
     private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
 
     private static final String NAME = "lock";
-    private static final Duration MOMENT = Duration.ofMillis(300);
-    /// Exceeds the time that the orphan watcher needs to remove the machines of a crowded home.
-    private static final Duration WATCHER = Duration.ofMinutes(2);
-    private static final Duration RETRY = Duration.ofMillis(20);
+
+    /// Maximum wait if the lock file is empty. The holder is an engine, or a watcher that has not written yet.
+    private static final Duration ENGINE_TIMEOUT = Duration.ofMillis(300);
+
+    /// Maximum wait for the orphan watcher, which needs less time to remove all machines of a full home.
+    private static final Duration WATCHER_TIMEOUT = Duration.ofMinutes(2);
+
+    private static final Duration RETRY_PAUSE = Duration.ofMillis(20);
 
     private final FileChannel channel;
-    private final Before before;
+    private final EarlierState earlierState;
 
-    private HomeLock(FileChannel channel, Before before) {
+    private HomeLock(FileChannel channel, EarlierState earlierState) {
         this.channel = channel;
-        this.before = before;
+        this.earlierState = earlierState;
     }
 
-    /// State of the home before the claim.
-    public enum Before {
+    /// State of the home directory before the claim.
+    public enum EarlierState {
         ABSENT,
         EMPTY,
-        IN_USE
+        NOT_EMPTY
     }
 
-    /// Claims `home`, and creates it for its owner alone if it is missing. Waits while the orphan watcher of an
-    /// earlier server holds the lock. Fails with `InvalidRequest` if another engine holds it.
+    /// Claims `home`. Creates the directory with mode 0700 if it does not exist. Waits while the orphan watcher of
+    /// an earlier server holds the lock. Fails with `InvalidRequest` if another engine holds the lock.
     public static HomeLock claim(Path home) {
         try {
             boolean absent = Files.notExists(home);
@@ -52,35 +55,35 @@ public final class HomeLock implements AutoCloseable {
             var channel = FileChannel.open(home.resolve(NAME), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             if (!awaitClaim(channel)) {
                 channel.close();
-                throw new SandboxException(new Failure.InvalidRequest(
-                        "home", home + " is in use by another server or client; stop it, or choose another home"));
+                throw SandboxException.invalid(
+                        "home", home + " is in use by another server or client; stop it, or choose another home");
             }
             if (Files.notExists(home.resolve(NAME))) {
                 channel.close();
-                return claim(home); // An engine that failed to start has removed the home meanwhile.
+                return claim(home); // Another engine failed to start and deleted the home.
             }
             channel.truncate(0);
-            return new HomeLock(channel, before(home, absent));
+            return new HomeLock(channel, earlierState(home, absent));
         } catch (IOException e) {
             throw new UncheckedIOException("claiming the home directory " + home, e);
         }
     }
 
-    /// The orphan watcher writes to the file while it holds the lock; an engine does not. The watcher locks shortly
-    /// before it writes.
+    /// Retries until the lock is free or a timeout expires. While the orphan watcher holds the lock, the file has
+    /// content; while an engine holds it, the file is empty.
     private static boolean awaitClaim(FileChannel channel) throws IOException {
         long began = System.nanoTime();
-        while (!isOurs(channel)) {
-            var longest = channel.size() > 0 ? WATCHER : MOMENT;
+        while (!tryLock(channel)) {
+            var longest = channel.size() > 0 ? WATCHER_TIMEOUT : ENGINE_TIMEOUT;
             if (System.nanoTime() - began > longest.toNanos()) {
                 return false;
             }
-            LockSupport.parkNanos(RETRY.toNanos());
+            LockSupport.parkNanos(RETRY_PAUSE.toNanos());
         }
         return true;
     }
 
-    private static boolean isOurs(FileChannel channel) throws IOException {
+    private static boolean tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock() != null;
         } catch (OverlappingFileLockException _) {
@@ -88,15 +91,15 @@ public final class HomeLock implements AutoCloseable {
         }
     }
 
-    private static Before before(Path home, boolean absent) throws IOException {
+    private static EarlierState earlierState(Path home, boolean absent) throws IOException {
         try (var entries = Files.list(home)) {
             boolean empty = entries.allMatch(entry -> entry.endsWith(NAME));
-            return !empty ? Before.IN_USE : absent ? Before.ABSENT : Before.EMPTY;
+            return !empty ? EarlierState.NOT_EMPTY : absent ? EarlierState.ABSENT : EarlierState.EMPTY;
         }
     }
 
-    public Before before() {
-        return before;
+    public EarlierState earlierState() {
+        return earlierState;
     }
 
     /// Releases the home. Idempotent.

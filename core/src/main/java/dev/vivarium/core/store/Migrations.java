@@ -34,15 +34,25 @@ final class Migrations {
             "V14__lineage.sql",
             "V15__store_identity.sql",
             "V16__pause_reason.sql",
-            "V17__event_readers.sql");
+            "V17__event_readers.sql",
+            "V18__run_history.sql",
+            "V19__thread_owners.sql",
+            "V20__audit_folds.sql",
+            "V21__idempotency_keys.sql",
+            "V22__hibernation.sql",
+            "V23__run_sandboxes.sql",
+            "V24__idle_limit.sql",
+            "V25__key_details.sql",
+            "V26__session_view.sql",
+            "V27__duty_leases.sql",
+            "V28__tasks.sql");
 
     private Migrations() {}
 
     /// Migrates the schema to the newest version, in the transaction of the caller.
     static int run(Sql sql) throws SQLException {
         sql.update("create table if not exists schema_version (version integer not null)");
-        int version = sql.first("select max(version) from schema_version", row -> row.getInt(1))
-                .orElse(0);
+        int version = (int) sql.number("select max(version) from schema_version");
         for (String file : FILES.subList(Math.min(version, FILES.size()), FILES.size())) {
             for (String statement : text(file).split(";\\s*\n")) {
                 sql.update(statement);

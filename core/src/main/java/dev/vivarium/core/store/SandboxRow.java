@@ -3,15 +3,15 @@ package dev.vivarium.core.store;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
 import dev.vivarium.model.TextEnum;
-import dev.vivarium.model.ThreadId;
-import dev.vivarium.model.UserId;
+import dev.vivarium.model.ThreadKey;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -20,7 +20,7 @@ import java.util.Optional;
 /// A machine of the warm pool has a row without an owner. It gets an owner when it is handed out.
 public record SandboxRow(
         SandboxId id,
-        Optional<Owner> owner,
+        Optional<ThreadKey> owner,
         Phase phase,
         String image,
         String secret,
@@ -28,6 +28,7 @@ public record SandboxRow(
         Map<String, String> env,
         Egress egress,
         Duration idleTimeout,
+        OnIdle onIdle,
         Instant createdAt,
         Instant lastActivity,
         Instant endsAt,
@@ -36,8 +37,6 @@ public record SandboxRow(
         env = Map.copyOf(env);
     }
 
-    public record Owner(ThreadId thread, UserId user) {}
-
     /// Stored state of a sandbox. Each state has one recovery after a restart.
     public enum Phase implements TextEnum {
         CREATING,
@@ -45,12 +44,10 @@ public record SandboxRow(
         POOLED,
         RUNNING,
         PAUSED,
+        /// The disk has no machine.
+        HIBERNATED,
         TERMINATED,
-        FAILED;
-
-        static Phase of(String text) {
-            return valueOf(text.toUpperCase(Locale.ROOT));
-        }
+        FAILED
     }
 
     /// Returns the public data of an ended sandbox that has an owner.
@@ -65,8 +62,27 @@ public record SandboxRow(
                 lastActivity,
                 lastActivity.plus(idleTimeout),
                 endsAt,
+                onIdle,
                 end,
                 Optional.empty()));
+    }
+
+    /// Returns the first option of the request that this sandbox does not have, if any. Does not compare the
+    /// egress, which can change.
+    public Optional<String> findDifference(NewSandbox wanted) {
+        if (wanted.idleTimeout().filter(time -> !time.equals(idleTimeout)).isPresent()) {
+            return Optional.of("timeout_minutes");
+        }
+        if (wanted.onIdle().filter(other -> other != onIdle).isPresent()) {
+            return Optional.of("on_idle");
+        }
+        if (wanted.limits().filter(other -> !other.equals(limits)).isPresent()) {
+            return Optional.of("limits");
+        }
+        if (!wanted.env().isEmpty() && !wanted.env().equals(env)) {
+            return Optional.of("env");
+        }
+        return wanted.image().filter(other -> !other.equals(image)).map(_ -> "image");
     }
 
     public SandboxRow withPhase(Phase other) {
@@ -80,6 +96,7 @@ public record SandboxRow(
                 env,
                 egress,
                 idleTimeout,
+                onIdle,
                 createdAt,
                 lastActivity,
                 endsAt,
@@ -88,7 +105,20 @@ public record SandboxRow(
 
     public SandboxRow withSecret(String other) {
         return new SandboxRow(
-                id, owner, phase, image, other, limits, env, egress, idleTimeout, createdAt, lastActivity, endsAt, end);
+                id,
+                owner,
+                phase,
+                image,
+                other,
+                limits,
+                env,
+                egress,
+                idleTimeout,
+                onIdle,
+                createdAt,
+                lastActivity,
+                endsAt,
+                end);
     }
 
     @Override

@@ -1,24 +1,22 @@
 package dev.vivarium.core.store;
 
-import dev.vivarium.core.store.SandboxRow.Owner;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
-import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// Rows of sandboxes and their threads. A row that has ended never changes again. Thread-safe.
@@ -26,26 +24,40 @@ public final class SandboxRows {
     private static final String ALIVE = "ended_at is null";
 
     private final Db db;
+    private final SealedEnv env;
 
     public SandboxRows(Db db) {
         this.db = db;
+        this.env = SealedEnv.of(db);
     }
 
-    /// Returns the owner of a thread, if it was ever used.
-    public Optional<UserId> ownerOf(ThreadId thread) {
-        return db.read(sql -> ownerOf(sql, thread));
+    /// Reports whether the thread was ever used.
+    public boolean hasThread(ThreadKey key) {
+        return db.read(sql -> sql.first(
+                        "select 1 from threads where user_id = ? and thread_id = ?",
+                        _ -> true,
+                        key.user().value(),
+                        key.thread().value()))
+                .isPresent();
     }
 
-    /// Adds a row, and its thread if that is new. Fails with `NoSandboxForThread` if the thread belongs to another
-    /// user.
+    /// Returns the users who have a thread of this name, ordered by name.
+    public List<UserId> ownersOf(ThreadId thread) {
+        return db.read(sql -> sql.list(
+                "select user_id from threads where thread_id = ? order by user_id",
+                columns -> new UserId(columns.getString(1)),
+                thread.value()));
+    }
+
+    /// Adds a row, and its thread if that is new.
     public void insert(SandboxRow row) {
         db.write(sql -> {
-            claim(sql, row);
+            addThread(sql, row);
             return sql.update(
                     """
                     insert into sandboxes (id, thread_id, user_id, status, image, secret, memory_bytes, cpus, processes,
-                      disk_bytes, env, egress, idle_timeout_ms, created_at, last_activity, ends_at)
-                    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                      disk_bytes, env, egress, idle_timeout_ms, on_idle, created_at, last_activity, ends_at)
+                    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
                     row.id().value(),
                     thread(row),
                     user(row),
@@ -56,9 +68,10 @@ public final class SandboxRows {
                     row.limits().cpus(),
                     row.limits().processes(),
                     row.limits().diskBytes(),
-                    EnvText.encode(row.env()),
+                    env.seal(row.id().value(), row.env()),
                     text(row.egress()),
                     row.idleTimeout().toMillis(),
+                    row.onIdle().text(),
                     row.createdAt().toEpochMilli(),
                     row.lastActivity().toEpochMilli(),
                     row.endsAt().toEpochMilli());
@@ -68,11 +81,12 @@ public final class SandboxRows {
     /// Assigns a machine of the pool to the owner in `row`. Reports whether it was still in the pool.
     public boolean handOut(SandboxRow row) {
         return db.write(sql -> {
-            claim(sql, row);
+            addThread(sql, row);
             return sql.update(
                             """
                             update sandboxes set thread_id = ?, user_id = ?, status = ?, memory_bytes = ?, cpus = ?,
-                              processes = ?, env = ?, egress = ?, idle_timeout_ms = ?, created_at = ?, last_activity = ?, ends_at = ?
+                              processes = ?, env = ?, egress = ?, idle_timeout_ms = ?, on_idle = ?, created_at = ?,
+                              last_activity = ?, ends_at = ?
                             where id = ? and status = ?""",
                             thread(row),
                             user(row),
@@ -80,9 +94,10 @@ public final class SandboxRows {
                             row.limits().memoryBytes(),
                             row.limits().cpus(),
                             row.limits().processes(),
-                            EnvText.encode(row.env()),
+                            env.seal(row.id().value(), row.env()),
                             text(row.egress()),
                             row.idleTimeout().toMillis(),
+                            row.onIdle().text(),
                             row.createdAt().toEpochMilli(),
                             row.lastActivity().toEpochMilli(),
                             row.endsAt().toEpochMilli(),
@@ -98,35 +113,60 @@ public final class SandboxRows {
                 sql.update("update sandboxes set status = ? where id = ? and " + ALIVE, phase.text(), id.value()) == 1);
     }
 
-    /// Reason of a pause: a label for programs, and a sentence.
-    public record StoredPause(String cause, String detail) {}
+    /// Reason of a pause or a hibernation: a label for programs, and a sentence.
+    ///
+    /// @param files number of files in the workspace, if it is known
+    public record StoredPause(String cause, String detail, Optional<Long> files) {}
 
     /// Moves a row that has not ended to `paused`, with the reason.
     public void pause(SandboxId id, StoredPause why) {
         db.write(sql -> sql.update(
-                "update sandboxes set status = ?, pause_cause = ?, pause_detail = ? where id = ? and " + ALIVE,
+                "update sandboxes set status = ?, pause_cause = ?, pause_detail = ?, files_count = ? where id = ? and "
+                        + ALIVE,
                 Phase.PAUSED.text(),
                 why.cause(),
                 why.detail(),
+                why.files().orElse(null),
                 id.value()));
     }
 
-    /// Returns the reason of each paused sandbox.
-    public Map<SandboxId, StoredPause> pauses() {
-        return db
-                .read(sql -> sql.list(
-                        "select id, pause_cause, pause_detail from sandboxes where status = ? and " + ALIVE,
-                        columns -> Map.entry(
-                                new SandboxId(columns.getString(1)),
-                                new StoredPause(columns.getString(2), columns.getString(3))),
-                        Phase.PAUSED.text()))
-                .stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+    /// Moves a row that has not ended to `hibernated`, with the reason and the time at which the disk is deleted.
+    public void hibernate(SandboxId id, StoredPause why, Instant endsAt) {
+        db.write(sql -> sql.update(
+                "update sandboxes set status = ?, pause_cause = ?, pause_detail = ?, files_count = ?, ends_at = ?"
+                        + " where id = ? and " + ALIVE,
+                Phase.HIBERNATED.text(),
+                why.cause(),
+                why.detail(),
+                why.files().orElse(null),
+                endsAt.toEpochMilli(),
+                id.value()));
     }
 
-    /// Stores the secret of the guest that is about to start on the existing disk of the sandbox.
-    public void secret(SandboxId id, String secret) {
-        db.write(sql -> sql.update("update sandboxes set secret = ? where id = ? and " + ALIVE, secret, id.value()));
+    /// Returns the reason of each paused or hibernated sandbox.
+    public Map<SandboxId, StoredPause> pauses() {
+        return db.read(sql -> sql.map(
+                "select id, pause_cause, pause_detail, files_count from sandboxes where status in (?, ?) and " + ALIVE,
+                columns -> new SandboxId(columns.getString(1)),
+                columns -> new StoredPause(columns.getString(2), columns.getString(3), files(columns)),
+                Phase.PAUSED.text(),
+                Phase.HIBERNATED.text()));
+    }
+
+    private static Optional<Long> files(ResultSet columns) throws SQLException {
+        long files = columns.getLong("files_count");
+        return columns.wasNull() ? Optional.empty() : Optional.of(files);
+    }
+
+    /// Moves a row that has not ended to `running`, with the secret of the guest that is about to start on the
+    /// existing disk of the sandbox.
+    public void restart(SandboxId id, String secret, Instant endsAt) {
+        db.write(sql -> sql.update(
+                "update sandboxes set status = ?, secret = ?, ends_at = ? where id = ? and " + ALIVE,
+                Phase.RUNNING.text(),
+                secret,
+                endsAt.toEpochMilli(),
+                id.value()));
     }
 
     /// Stores the egress allow-list of a sandbox.
@@ -135,28 +175,40 @@ public final class SandboxRows {
                 sql.update("update sandboxes set egress = ? where id = ? and " + ALIVE, text(egress), id.value()));
     }
 
-    /// Stores the control port of a sandbox.
     public void controlPort(SandboxId id, int port) {
         db.write(sql -> sql.update("update sandboxes set door_port = ? where id = ? and " + ALIVE, port, id.value()));
     }
 
     /// Returns the control port of each sandbox that has one open.
     public Map<SandboxId, Integer> controlPortNumbers() {
-        return db
-                .read(sql -> sql.list(
-                        "select id, door_port from sandboxes where door_port > 0 and " + ALIVE,
-                        columns -> Map.entry(new SandboxId(columns.getString(1)), columns.getInt(2))))
-                .stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+        return db.read(sql -> sql.map(
+                "select id, door_port from sandboxes where door_port > 0 and " + ALIVE,
+                columns -> new SandboxId(columns.getString(1)),
+                columns -> columns.getInt(2)));
     }
 
-    /// Ends a row permanently. The first end wins. Reports whether this call was the first.
+    /// Stores a limit of the idle timeout. The timeout of the request stays.
+    public void idleLimit(SandboxId id, Duration limit) {
+        db.write(sql -> sql.update(
+                "update sandboxes set idle_limit_ms = ? where id = ? and " + ALIVE, limit.toMillis(), id.value()));
+    }
+
+    /// Returns the limit of the idle timeout of each sandbox that has one.
+    public Map<SandboxId, Duration> idleLimits() {
+        return db.read(sql -> sql.map(
+                "select id, idle_limit_ms from sandboxes where idle_limit_ms is not null and " + ALIVE,
+                columns -> new SandboxId(columns.getString(1)),
+                columns -> Duration.ofMillis(columns.getLong(2))));
+    }
+
+    /// Ends a row permanently and deletes its environment. The first end wins. Reports whether this call was the
+    /// first.
     public boolean end(SandboxId id, Phase phase, End end) {
         return db.write(sql -> sql.update(
-                        "update sandboxes set status = ?, end_cause = ?, end_detail = ?, ended_at = ? where id = ? and "
+                        "update sandboxes set status = ?, end_cause = ?, end_detail = ?, ended_at = ?, env = '' where id = ? and "
                                 + ALIVE,
                         phase.text(),
-                        end.cause().label(),
+                        end.cause().text(),
                         end.detail(),
                         end.at().toEpochMilli(),
                         id.value())
@@ -188,12 +240,21 @@ public final class SandboxRows {
     }
 
     public Optional<SandboxRow> find(SandboxId id) {
-        return db.read(sql -> sql.first("select * from sandboxes where id = ?", SandboxRows::row, id.value()));
+        return db.read(sql -> sql.first("select * from sandboxes where id = ?", this::row, id.value()));
     }
 
-    /// Returns all rows that have not ended.
     public List<SandboxRow> alive() {
-        return db.read(sql -> sql.list("select * from sandboxes where " + ALIVE, SandboxRows::row));
+        return db.read(sql -> sql.list("select * from sandboxes where " + ALIVE, this::row));
+    }
+
+    /// Returns the sandbox of the thread that ended last.
+    public Optional<SandboxRow> lastEnded(ThreadKey thread) {
+        return db.read(sql -> sql.first(
+                "select * from sandboxes where ended_at is not null and user_id = ? and thread_id = ?"
+                        + " order by ended_at desc limit 1",
+                this::row,
+                thread.user().value(),
+                thread.thread().value()));
     }
 
     /// Returns the sandboxes that ended last, newest first. With `user`, only those of the user.
@@ -202,7 +263,7 @@ public final class SandboxRows {
         return db.read(sql -> sql.list(
                 "select * from sandboxes where ended_at is not null and (cast(? as text) is null or user_id = ?)"
                         + " order by ended_at desc limit ?",
-                SandboxRows::row,
+                this::row,
                 name,
                 name,
                 limit));
@@ -218,38 +279,23 @@ public final class SandboxRows {
         });
     }
 
-    /// Adds a thread without a sandbox. Fails with `NoSandboxForThread` if the thread belongs to another user.
-    public void claim(Owner owner, Instant now) {
-        db.write(sql -> {
-            claim(sql, owner, now);
-            return owner;
-        });
+    /// Adds a thread without a sandbox.
+    public void addThread(ThreadKey key, Instant now) {
+        db.write(sql -> addThread(sql, key, now));
     }
 
-    private static Optional<UserId> ownerOf(Sql sql, ThreadId thread) throws SQLException {
-        return sql.first(
-                "select user_id from threads where thread_id = ?",
-                columns -> new UserId(columns.getString(1)),
-                thread.value());
-    }
-
-    /// A thread permanently belongs to the user who used it first.
-    private static void claim(Sql sql, SandboxRow row) throws SQLException {
+    private static void addThread(Sql sql, SandboxRow row) throws SQLException {
         if (row.owner().isPresent()) {
-            claim(sql, row.owner().get(), row.createdAt());
+            addThread(sql, row.owner().get(), row.createdAt());
         }
     }
 
-    private static void claim(Sql sql, Owner owner, Instant now) throws SQLException {
-        boolean isNew = sql.update(
-                        "insert into threads (thread_id, user_id, created_at) values (?, ?, ?) on conflict do nothing",
-                        owner.thread().value(),
-                        owner.user().value(),
-                        now.toEpochMilli())
-                == 1;
-        if (!isNew && !ownerOf(sql, owner.thread()).equals(Optional.of(owner.user()))) {
-            throw new SandboxException(new Failure.NoSandboxForThread(owner.thread()));
-        }
+    private static int addThread(Sql sql, ThreadKey key, Instant now) throws SQLException {
+        return sql.update(
+                "insert into threads (user_id, thread_id, created_at) values (?, ?, ?) on conflict do nothing",
+                key.user().value(),
+                key.thread().value(),
+                now.toEpochMilli());
     }
 
     private static String text(Egress egress) {
@@ -264,11 +310,11 @@ public final class SandboxRows {
         return row.owner().map(owner -> owner.user().value()).orElse(null);
     }
 
-    private static SandboxRow row(ResultSet columns) throws SQLException {
+    private SandboxRow row(ResultSet columns) throws SQLException {
         return new SandboxRow(
                 new SandboxId(columns.getString("id")),
                 owner(columns.getString("thread_id"), columns.getString("user_id")),
-                Phase.of(columns.getString("status")),
+                TextEnum.of(Phase.class, columns.getString("status")),
                 columns.getString("image"),
                 columns.getString("secret"),
                 new Limits(
@@ -276,19 +322,20 @@ public final class SandboxRows {
                         columns.getDouble("cpus"),
                         columns.getInt("processes"),
                         columns.getLong("disk_bytes")),
-                EnvText.decode(columns.getString("env")),
+                env.open(columns.getString("id"), columns.getString("env")),
                 Egress.of("egress", columns.getString("egress").lines().toList()),
                 Duration.ofMillis(columns.getLong("idle_timeout_ms")),
+                TextEnum.of(OnIdle.class, columns.getString("on_idle")),
                 Instant.ofEpochMilli(columns.getLong("created_at")),
                 Instant.ofEpochMilli(columns.getLong("last_activity")),
                 Instant.ofEpochMilli(columns.getLong("ends_at")),
                 end(columns));
     }
 
-    private static Optional<Owner> owner(@Nullable String thread, @Nullable String user) {
+    private static Optional<ThreadKey> owner(@Nullable String thread, @Nullable String user) {
         return thread == null || user == null
                 ? Optional.empty()
-                : Optional.of(new Owner(new ThreadId(thread), new UserId(user)));
+                : Optional.of(new ThreadKey(new UserId(user), new ThreadId(thread)));
     }
 
     private static Optional<End> end(ResultSet columns) throws SQLException {
@@ -297,7 +344,7 @@ public final class SandboxRows {
             return Optional.empty();
         }
         return Optional.of(new End(
-                End.Cause.valueOf(cause.toUpperCase(Locale.ROOT)),
+                TextEnum.of(End.Cause.class, cause),
                 columns.getString("end_detail"),
                 Instant.ofEpochMilli(columns.getLong("ended_at"))));
     }

@@ -78,7 +78,6 @@ public final class Sql {
                 arguments);
     }
 
-    /// Returns the first row, or nothing.
     public <T> Optional<T> first(String text, Row<T> row, @Nullable Object... arguments) throws SQLException {
         return run(
                 text,
@@ -88,6 +87,20 @@ public final class Sql {
                     }
                 },
                 arguments);
+    }
+
+    /// Returns the number in the first column of the first row. Returns zero if there is no row, or if it is null.
+    public long number(String text, @Nullable Object... arguments) throws SQLException {
+        return first(text, row -> row.getLong(1), arguments).orElse(0L);
+    }
+
+    public <K, V> Map<K, V> map(String text, Row<K> key, Row<V> value, @Nullable Object... arguments)
+            throws SQLException {
+        var map = new HashMap<K, V>();
+        for (var entry : list(text, row -> Map.entry(key.read(row), value.read(row)), arguments)) {
+            map.put(entry.getKey(), entry.getValue());
+        }
+        return map;
     }
 
     @FunctionalInterface

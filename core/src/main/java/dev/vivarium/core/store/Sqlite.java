@@ -43,6 +43,8 @@ record Sqlite(Path file, Duration timeout) implements Dialect {
         try (var statement = connection.createStatement()) {
             statement.execute("pragma cache_size = -" + WRITER_CACHE_KIB);
             statement.execute("pragma wal_autocheckpoint = " + WAL_PAGES);
+            // Overwrites deleted and replaced values, such as a secret that is now encrypted.
+            statement.execute("pragma secure_delete = fast");
         }
         connection.setAutoCommit(false);
         return connection;

@@ -1,6 +1,6 @@
 package dev.vivarium.core.watch;
 
-import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.Digests;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package dev.vivarium.core.watch;
 
-import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.files.FileChange;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEntry;
@@ -67,7 +67,7 @@ final class FileEvents {
                 after.map(now -> now.type() + " " + now.size() + " " + now.modified() + " "
                                 + now.sha256().orElse(""))
                         .orElse(""));
-        return "file-" + Digests.sha256(words.getBytes(StandardCharsets.UTF_8)).substring(0, ID_DIGITS);
+        return "file-" + Digests.sha256(words).substring(0, ID_DIGITS);
     }
 
     /// Returns one event for many changes.

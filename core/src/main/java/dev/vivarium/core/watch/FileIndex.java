@@ -5,11 +5,13 @@ import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.log.AppendResult;
 import dev.vivarium.core.log.EventLog;
-import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.core.watch.FileHistory.Step;
 import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxId;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -259,6 +261,12 @@ final class FileIndex {
                 folded.add(change.path());
             }
         }
+    }
+
+    void publishDegraded(Duration interval) {
+        log.append(
+                sandbox,
+                NewEvent.of(new FileEvent.WatchDegraded(Math.toIntExact(interval.toSeconds())), NewEvent.OURS));
     }
 
     /// Lists the whole workspace and publishes the differences from the index, except those already published in a

@@ -30,7 +30,6 @@ final class FileInspector {
         this.hashing = new RateBucket(4 * LARGE, LARGE, nanos);
     }
 
-    /// Returns the metadata of `path`.
     static Optional<Version> find(Workspace files, String path) {
         try {
             return files.find(path).map(entry -> Version.of(entry, path));

@@ -29,6 +29,9 @@ final class UsageSampler {
     private final InstantSource clock;
     private final Map<SandboxId, Sample> samples = new ConcurrentHashMap<>();
 
+    /// Used disk space of each sandbox when it was last in use, in bytes.
+    private final Map<SandboxId, Long> disks = new ConcurrentHashMap<>();
+
     /// A sample with its total CPU time.
     private record Sample(Instant at, Duration cpu, UsageSample reading) {}
 
@@ -47,12 +50,23 @@ final class UsageSampler {
         double cpus = cpus(last.map(Sample::cpu).orElse(Duration.ZERO), usage.cpu(), Duration.between(since, at));
         samples.put(info.id(), new Sample(at, usage.cpu(), new UsageSample(at, percent(cpus), usage.memoryBytes())));
         if (info.lastActivity().isAfter(since) || cpus > IDLE) {
-            log.note(info.id(), event(usage, sandbox.stats(), info.limits(), cpus));
+            GuestStats stats = sandbox.stats();
+            disks.put(info.id(), diskBytes(stats));
+            log.note(info.id(), event(usage, stats, info.limits(), cpus));
         }
     }
 
     Optional<UsageSample> last(SandboxId sandbox) {
         return Optional.ofNullable(samples.get(sandbox)).map(Sample::reading);
+    }
+
+    /// Returns the average used disk space of the sampled sandboxes, in bytes. Zero without a sample.
+    double averageDiskBytes() {
+        return disks.values().stream().mapToLong(Long::longValue).average().orElse(0);
+    }
+
+    private static long diskBytes(GuestStats stats) {
+        return Math.max(0, stats.diskTotal() - stats.diskFree());
     }
 
     private static double cpus(Duration before, Duration now, Duration elapsed) {
@@ -73,7 +87,7 @@ final class UsageSampler {
                 limits.memoryBytes(),
                 stats.processes(),
                 limits.processes(),
-                Math.max(0, stats.diskTotal() - stats.diskFree()),
+                diskBytes(stats),
                 limits.diskBytes(),
                 usage.oomKills());
         return NewEvent.of(body, NewEvent.OURS);
@@ -81,5 +95,6 @@ final class UsageSampler {
 
     void forget(SandboxId sandbox) {
         samples.remove(sandbox);
+        disks.remove(sandbox);
     }
 }

@@ -17,7 +17,6 @@ public record Version(
         Optional<String> sha256,
         Optional<String> content,
         long seq) {
-    /// Returns the version with the metadata of a file entry.
     static Version of(FileEntry entry, String path) {
         return new Version(
                 path,

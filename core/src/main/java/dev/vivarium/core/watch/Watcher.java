@@ -53,6 +53,9 @@ final class Watcher implements Runnable {
     /// Number of surveys before the next attempt to open a watch.
     private int looks;
 
+    /// Whether the last attempt to open a watch found too many directories.
+    private boolean degraded;
+
     private Instant lastUse = Instant.MIN;
 
     /// @param surveys limits the number of concurrent surveys
@@ -99,6 +102,7 @@ final class Watcher implements Runnable {
 
     private Duration watch() throws InterruptedException {
         try (Watch watch = sandbox.look().watch("")) {
+            degraded = false;
             survey();
             follow(watch);
             // The burst is over and changes were lost, so the watch opens again with a survey.
@@ -125,8 +129,7 @@ final class Watcher implements Runnable {
             case Failure.SandboxNotRunning _ -> FOREVER;
             case Failure.GuestUnreachable _ -> Duration.ofSeconds(1);
             case Failure.TooManyCommands _ -> {
-                LOG.warn("there is no watch left for the files of {}; it is looked at now and then", sandbox.id());
-                looks = LOOKS;
+                degrade();
                 yield Duration.ZERO;
             }
             case Failure other -> {
@@ -134,6 +137,16 @@ final class Watcher implements Runnable {
                 yield REOPEN;
             }
         };
+    }
+
+    /// Polls instead of watching, and publishes that once.
+    private void degrade() {
+        looks = LOOKS;
+        if (!degraded) {
+            LOG.warn("there is no watch left for the files of {}; it is looked at now and then", sandbox.id());
+            fileIndex.publishDegraded(LOOK_IN_USE);
+            degraded = true;
+        }
     }
 
     private void survey() throws InterruptedException {

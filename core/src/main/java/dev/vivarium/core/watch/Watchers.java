@@ -89,6 +89,11 @@ public final class Watchers implements SandboxListener, AutoCloseable {
         return meter.last(sandbox);
     }
 
+    /// Returns the average used disk space of the sampled sandboxes, in bytes. Takes no new sample.
+    public double averageDiskBytes() {
+        return meter.averageDiskBytes();
+    }
+
     @Override
     public void created(SandboxInfo sandbox, Origin origin, Duration took) {
         sandboxes.ifPresent(all -> start(() -> all.find(sandbox.id()).ifPresent(made -> watch(made, Age.NEW))));
@@ -125,6 +130,16 @@ public final class Watchers implements SandboxListener, AutoCloseable {
 
     @Override
     public void resumed(SandboxInfo sandbox, PauseReason why) {
+        wake(sandbox);
+    }
+
+    @Override
+    public void hibernated(SandboxInfo sandbox, PauseReason why) {
+        meter.forget(sandbox.id());
+    }
+
+    @Override
+    public void woken(SandboxInfo sandbox, Duration took) {
         wake(sandbox);
     }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -18,8 +19,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class AuditTest {
-    private static final ThreadId THREAD = new ThreadId("thread");
+    private static final ThreadKey THREAD = thread("anna", "thread");
     private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
+
+    /// Matches every entry; returns the newest.
+    private static final AuditQuery ALL = numbered(Optional.empty());
 
     @TempDir
     Path home;
@@ -49,7 +53,7 @@ class AuditTest {
 
         audit.record(entry);
 
-        assertThat(audit.list(AuditQuery.ALL.ofThread(THREAD), 10)).containsExactly(new Audit.Numbered(1, entry));
+        assertThat(audit.list(ALL.ofThread(THREAD), 10)).containsExactly(new Audit.Numbered(1, entry, 1, NOW));
     }
 
     @Test
@@ -57,13 +61,13 @@ class AuditTest {
         for (int i = 0; i < 2500; i++) {
             audit.record(used(i));
         }
-        assertThat(numbers(audit.list(AuditQuery.ALL.since(0L), 1000)))
+        assertThat(numbers(audit.list(numbered(Optional.of(0L)), 1000)))
                 .containsExactlyElementsOf(
                         LongStream.rangeClosed(1, 1000).boxed().toList());
-        assertThat(numbers(audit.list(AuditQuery.ALL.since(2490L), 1000)))
+        assertThat(numbers(audit.list(numbered(Optional.of(2490L)), 1000)))
                 .containsExactlyElementsOf(
                         LongStream.rangeClosed(2491, 2500).boxed().toList());
-        assertThat(numbers(audit.list(AuditQuery.ALL, 3))).containsExactly(2498L, 2499L, 2500L);
+        assertThat(numbers(audit.list(ALL, 3))).containsExactly(2498L, 2499L, 2500L);
         assertThat(audit.dropped()).isZero();
     }
 
@@ -74,15 +78,16 @@ class AuditTest {
         audit = new Audit(db, 1_000_000);
         audit.record(used(2));
 
-        assertThat(numbers(audit.list(AuditQuery.ALL, 10))).containsExactly(1L, 2L);
+        assertThat(numbers(audit.list(ALL, 10))).containsExactly(1L, 2L);
     }
 
     @Test
     void threadFilterListsOnlyEntriesOfTheThread() {
         audit.record(used(1).onThread(THREAD));
-        audit.record(used(2).onThread(new ThreadId("another")));
+        audit.record(used(2).onThread(thread("anna", "another")));
+        audit.record(used(3).onThread(thread("bob", "thread")));
 
-        assertThat(numbers(audit.list(AuditQuery.ALL.ofThread(THREAD), 10))).containsExactly(1L);
+        assertThat(numbers(audit.list(ALL.ofThread(THREAD), 10))).containsExactly(1L);
     }
 
     @Test
@@ -104,8 +109,92 @@ class AuditTest {
         int mended = db.write(sql -> sql.update("drop trigger broken"));
         audit.record(used(3));
 
-        assertThat(numbers(audit.list(AuditQuery.ALL, 10))).containsExactly(1L, 2L, 3L);
+        assertThat(numbers(audit.list(ALL, 10))).containsExactly(1L, 2L, 3L);
         assertThat(audit.dropped()).isZero();
+    }
+
+    private static ThreadKey thread(String owner, String name) {
+        return new ThreadKey(new UserId(owner), new ThreadId(name));
+    }
+
+    @Test
+    void floodOfOnePrincipalDropsNothingAndFoldsItsReads() {
+        int ignored = db.write(sql -> sql.update(
+                "create trigger broken before insert on audit begin select raise(abort, 'broken by the test'); end"));
+        for (int i = 0; i < 50_000; i++) {
+            audit.record(by("mallory", "GET /x").onThread(new ThreadId("thread-" + i % 3000)));
+        }
+        for (int i = 0; i < 100; i++) {
+            audit.record(by("anna", "POST /execute"));
+        }
+        int mended = db.write(sql -> sql.update("drop trigger broken"));
+
+        assertThat(audit.list(of("anna"), 1000)).hasSize(100);
+        assertThat(audit.list(of("mallory"), 5000).stream()
+                        .mapToLong(Audit.Numbered::count)
+                        .sum())
+                .isEqualTo(50_000);
+        assertThat(audit.list(of("mallory"), 5000)).hasSizeLessThan(5000);
+        assertThat(audit.dropped()).isZero();
+    }
+
+    @Test
+    void changesBeyondTheShareOfAPrincipalAreKept() {
+        for (int i = 0; i < 5 * AuditQueue.SHARE; i++) {
+            audit.record(by("anna", "POST /execute"));
+        }
+
+        assertThat(audit.list(of("anna"), 10_000)).hasSize(5 * AuditQueue.SHARE);
+    }
+
+    @Test
+    void readIsFoldedIntoTheRecentRowOnly() {
+        audit.record(by("anna", "GET /x"));
+        assertThat(audit.list(ALL, 10)).hasSize(1);
+        audit.record(by("anna", "GET /x"));
+        assertThat(audit.list(ALL, 10)).extracting(Audit.Numbered::count).containsExactly(2L);
+        audit.record(AuditEntry.of(NOW.plusSeconds(61), AuditEntry.Kind.USED, 200, "GET /x")
+                .by(new Principal.User(new UserId("anna"))));
+
+        assertThat(audit.list(ALL, 10)).extracting(Audit.Numbered::count).containsExactly(2L, 1L);
+    }
+
+    @Test
+    void retentionDeletesOnlyEntriesOfThePrincipalWithTheMost() {
+        audit.close();
+        audit = new Audit(db, 200);
+        for (int i = 0; i < 50; i++) {
+            audit.record(by("anna", "POST /execute"));
+        }
+        for (int i = 0; i < 1500; i++) {
+            audit.record(by("mallory", "POST /execute"));
+        }
+
+        assertThat(audit.list(of("anna"), 1000)).hasSize(50);
+        await().untilAsserted(() -> assertThat(audit.list(of("mallory"), 2000)).hasSizeBetween(150, 150 + 1024));
+    }
+
+    @Test
+    void principalsShareTheLogFairly() {
+        assertThat(AuditRows.fairShare(List.of(10L, 20L, 1000L), 130)).isEqualTo(100);
+        assertThat(AuditRows.fairShare(List.of(500L, 500L), 100)).isEqualTo(50);
+        assertThat(AuditRows.fairShare(List.of(10L, 20L), 100)).isEqualTo(100);
+    }
+
+    private static AuditEntry by(String user, String route) {
+        return AuditEntry.of(NOW, AuditEntry.Kind.USED, 200, route).by(new Principal.User(new UserId(user)));
+    }
+
+    private static AuditQuery of(String user) {
+        return new AuditQuery(
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(new UserId(user)),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty());
     }
 
     private static AuditEntry used(int outcome) {
@@ -114,5 +203,17 @@ class AuditTest {
 
     private static List<Long> numbers(List<Audit.Numbered> entries) {
         return entries.stream().map(Audit.Numbered::seq).toList();
+    }
+
+    private static AuditQuery numbered(Optional<Long> after) {
+        return new AuditQuery(
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                after,
+                Optional.empty());
     }
 }

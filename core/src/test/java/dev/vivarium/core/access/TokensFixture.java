@@ -10,9 +10,11 @@ import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,8 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class TokensFixture {
     static final SandboxId BOX = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
     static final SandboxId OTHER = new SandboxId("sbxbbbbbbbbbbbbbbbbbbbb");
-    static final ThreadId THREAD = new ThreadId("thread");
     static final UserId ANNA = new UserId("anna");
+    static final ThreadKey THREAD = new ThreadKey(ANNA, new ThreadId("thread"));
 
     final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
     final InstantSource clock = time::get;
@@ -73,7 +75,7 @@ abstract class TokensFixture {
         new SandboxRows(db)
                 .insert(new SandboxRow(
                         id,
-                        Optional.of(new SandboxRow.Owner(new ThreadId(thread), ANNA)),
+                        Optional.of(new ThreadKey(ANNA, new ThreadId(thread))),
                         SandboxRow.Phase.RUNNING,
                         "host",
                         "secret",
@@ -81,6 +83,7 @@ abstract class TokensFixture {
                         Map.of(),
                         Egress.NONE,
                         Duration.ofMinutes(30),
+                        OnIdle.END,
                         time.get(),
                         time.get(),
                         time.get().plus(Duration.ofDays(1)),

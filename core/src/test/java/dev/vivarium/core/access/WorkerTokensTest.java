@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.nimbusds.jwt.SignedJWT;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.model.TaskId;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class WorkerTokensTest extends TokensFixture {
     private static final TaskId TASK = TaskId.random(new Random(1));
-    private static final Work WORK = new Work(BOX, THREAD, ANNA, TASK);
+    private static final Work WORK = new Work(BOX, THREAD.thread(), ANNA, TASK);
 
     private WorkerTokens workers;
 
@@ -58,7 +59,7 @@ class WorkerTokensTest extends TokensFixture {
     @Test
     void deletingASandboxRevokesOnlyItsWorkerTokens() {
         String token = workers.issue(WORK, Audience.WORKER);
-        String other = workers.issue(new Work(OTHER, THREAD, ANNA, TASK), Audience.WORKER);
+        String other = workers.issue(new Work(OTHER, THREAD.thread(), ANNA, TASK), Audience.WORKER);
 
         workers.forget(BOX);
 
@@ -99,7 +100,7 @@ class WorkerTokensTest extends TokensFixture {
         db.write(sql -> sql.update(
                 "insert into worker_tokens (hash, sandbox_id, thread_id, user_id, task_id, audience, expires_at)"
                         + " select ?, sandbox_id, thread_id, user_id, task_id, audience, expires_at from worker_tokens",
-                OpaqueTokens.hash(forged)));
+                Digests.sha256(forged)));
         openWorkers();
 
         assertThat(workers.find(forged)).isEmpty();

@@ -5,6 +5,7 @@ import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -21,14 +22,16 @@ final class ExecMeasurement {
         try (var real = RealGuest.start()) {
             Guest guest = real.guest();
             for (int i = 0; i < 2; i++) {
-                latency("ping", rounds, guest::ping);
+                latency("ping", rounds, () -> guest.pingWithin(Duration.ofSeconds(5)));
                 latency("exec /bin/true, platform worker", rounds, () -> exec(guest));
                 onVirtual(() -> latency("exec /bin/true, virtual thread", rounds, () -> exec(guest)));
                 latency("ProcessBuilder /bin/true", rounds / 4, ExecMeasurement::bare);
                 bandwidth("stdout, platform worker", bytes, () -> stdout(guest, bytes));
                 onVirtual(() -> bandwidth("stdout, virtual thread", bytes, () -> stdout(guest, bytes)));
                 bandwidth("stdin", bytes, () -> stdin(guest, bytes));
-                besideAFlood(guest, () -> latency("ping beside a flood", rounds, guest::ping));
+                besideAFlood(
+                        guest,
+                        () -> latency("ping beside a flood", rounds, () -> guest.pingWithin(Duration.ofSeconds(5))));
                 bandwidth("bare pipe to /dev/null", bytes, () -> barePipe(bytes));
             }
         }

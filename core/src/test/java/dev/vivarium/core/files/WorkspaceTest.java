@@ -78,7 +78,8 @@ final class WorkspaceTest {
                 .extracting(FileEntry::name)
                 .contains(name);
         assertThat(files.stat("odd/" + name).name()).isEqualTo("odd/" + name);
-        assertThat(files.remove("odd/" + name, ListDepth.TOP)).isEqualTo(1);
+        assertThat(files.remove("odd/" + name, ListDepth.TOP, WriteCondition.NONE))
+                .isEqualTo(1);
     }
 
     @Test
@@ -101,8 +102,8 @@ final class WorkspaceTest {
         assertFailure(() -> files.read("missing"), Failure.NoSuchFile.class);
         assertFailure(() -> files.stat("missing"), Failure.NoSuchFile.class);
         assertFailure(() -> files.list("missing", ListDepth.TOP, 10), Failure.NoSuchFile.class);
-        assertFailure(() -> files.remove("missing", ListDepth.TOP), Failure.NoSuchFile.class);
-        assertFailure(() -> files.move("missing", "elsewhere"), Failure.NoSuchFile.class);
+        assertFailure(() -> files.remove("missing", ListDepth.TOP, WriteCondition.NONE), Failure.NoSuchFile.class);
+        assertFailure(() -> move("missing", "elsewhere"), Failure.NoSuchFile.class);
     }
 
     @ParameterizedTest
@@ -111,9 +112,9 @@ final class WorkspaceTest {
         assertFailure(() -> files.read(path), Failure.PathEscapes.class);
         assertFailure(() -> files.write(path, Upload.Limits.NONE), Failure.PathEscapes.class);
         assertFailure(() -> files.list(path, ListDepth.ALL, 10), Failure.PathEscapes.class);
-        assertFailure(() -> files.remove(path, ListDepth.ALL), Failure.PathEscapes.class);
+        assertFailure(() -> files.remove(path, ListDepth.ALL, WriteCondition.NONE), Failure.PathEscapes.class);
         assertFailure(() -> files.watch(path), Failure.PathEscapes.class);
-        assertFailure(() -> files.move("range", path), Failure.PathEscapes.class);
+        assertFailure(() -> move("range", path), Failure.PathEscapes.class);
     }
 
     @Test
@@ -223,20 +224,20 @@ final class WorkspaceTest {
     @Test
     void listingOfADeepTreeIsLimitedInSize() throws Exception {
         String dig = "import os\nos.makedirs('pit')\nos.chdir('pit')\n"
-                + "for _ in range(120):\n  os.mkdir('n' * 250)\n  os.chdir('n' * 250)\n"
-                + "for i in range(400):\n  open(str(i), 'w').close()\n";
+                + "for _ in range(60):\n  os.mkdir('n' * 250)\n  os.chdir('n' * 250)\n"
+                + "for i in range(1000):\n  open(str(i), 'w').close()\n";
         var digger = new ProcessBuilder("python3", "-c", dig).directory(workspace.toFile());
         assertThat(digger.start().waitFor()).isZero();
 
         Listing all = files.list("pit", ListDepth.ALL, 20_000);
 
         assertThat(all.truncated()).isTrue();
-        assertThat(all.totalFiles()).isEqualTo(400);
+        assertThat(all.totalFiles()).isEqualTo(1_000);
         assertThat(all.entries().stream()
                         .mapToLong(entry -> entry.name().length())
                         .sum())
                 .isLessThan(9 << 20);
-        files.remove("pit", ListDepth.ALL);
+        files.remove("pit", ListDepth.ALL, WriteCondition.NONE);
     }
 
     @Test
@@ -254,10 +255,10 @@ final class WorkspaceTest {
     void moveDoesNotReplaceAnExistingFile() {
         write("from", new byte[1], Upload.Limits.NONE);
         write("to", new byte[2], Upload.Limits.NONE);
-        assertThatThrownBy(() -> files.move("from", "to"))
+        assertThatThrownBy(() -> move("from", "to"))
                 .isInstanceOfSatisfying(
                         SandboxException.class, e -> assertThat(e.failure()).isEqualTo(new Failure.FileExists("to")));
-        files.move("from", "moved");
+        move("from", "moved");
         assertThat(files.stat("moved").size()).isEqualTo(1);
         assertFailure(() -> files.stat("from"), Failure.NoSuchFile.class);
     }
@@ -265,8 +266,8 @@ final class WorkspaceTest {
     @Test
     void nonEmptyDirectoryNeedsARecursiveRemove() {
         write("tree/a/b", new byte[1], Upload.Limits.NONE);
-        assertFailure(() -> files.remove("tree", ListDepth.TOP), Failure.WrongFileType.class);
-        assertThat(files.remove("tree", ListDepth.ALL)).isEqualTo(3);
+        assertFailure(() -> files.remove("tree", ListDepth.TOP, WriteCondition.NONE), Failure.WrongFileType.class);
+        assertThat(files.remove("tree", ListDepth.ALL, WriteCondition.NONE)).isEqualTo(3);
         assertFailure(() -> files.stat("tree"), Failure.NoSuchFile.class);
     }
 
@@ -278,7 +279,7 @@ final class WorkspaceTest {
             awaitChange(watch, "new file", FileChange.Kind.CREATED);
             files.mkdir("watched/below");
             awaitChange(watch, "below", FileChange.Kind.CREATED);
-            files.remove("watched/new file", ListDepth.TOP);
+            files.remove("watched/new file", ListDepth.TOP, WriteCondition.NONE);
             awaitChange(watch, "new file", FileChange.Kind.DELETED);
         }
     }
@@ -310,6 +311,10 @@ final class WorkspaceTest {
             upload.write(data, 0, data.length);
             return upload.commit();
         }
+    }
+
+    private void move(String from, String to) {
+        files.move(from, to, Workspace.Replacing.NOTHING, WriteCondition.NONE);
     }
 
     private byte[] read(String path) throws IOException {

@@ -3,6 +3,7 @@ package dev.vivarium.core.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;

@@ -246,7 +246,7 @@ final class HostileGuestTest {
         fake.send(ByteBuffer.allocate(20).putInt(0, 100).put(8, Kind.END.code));
         fake.close();
         assertUnreachable(message::get, "hung up");
-        assertUnreachable(guest::ping, "hung up");
+        assertUnreachable(() -> guest.pingWithin(TIMEOUT), "hung up");
         assertUnreachable(() -> channel.write(new byte[1], 0, 1), "hung up");
         assertUnreachable(() -> open(guest), "hung up");
         assertThat(guest.isOpen()).isFalse();
@@ -319,7 +319,7 @@ final class HostileGuestTest {
             }
         });
         SurvivingProcess survivor = guest.survivors().getFirst();
-        var _ = guest.unnoticed().attach(survivor, new RequestSubject.Machine());
+        var _ = guest.withoutObserver().attach(survivor, new RequestSubject.Machine());
         assertThat(fake.receive().kind()).isEqualTo(Kind.ATTACH.code);
         assertThat(opened).isEmpty();
     }

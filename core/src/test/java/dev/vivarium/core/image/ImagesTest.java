@@ -257,6 +257,7 @@ class ImagesTest {
         assertThat(Files.isSymbolicLink(root.resolve("usr/bin/shell"))).isTrue();
         images.remove("copy");
         assertThat(Files.exists(root, LinkOption.NOFOLLOW_LINKS)).isFalse();
+        assertThatThrownBy(() -> images.remove("copy")).hasMessageContaining("names no image: copy");
     }
 
     @Test

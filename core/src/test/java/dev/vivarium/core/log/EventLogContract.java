@@ -11,6 +11,8 @@ import dev.vivarium.model.Event;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskLog;
+import dev.vivarium.model.UserId;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -122,7 +124,7 @@ abstract class EventLogContract {
     @Test
     void anEventThatAlwaysFailsStopsOnlyItsOwnLogAndIsLoggedOnce() {
         var handler = new Sum();
-        handler.isBroken = event -> event.sandbox().equals(sandbox) && event.seq() == 2;
+        handler.isBroken = event -> event.logId().equals(sandbox) && event.seq() == 2;
         var reader = log.reader("sum", handler);
         var warnings = new ConcurrentLinkedQueue<String>();
         var logger = Logger.getLogger(EventReader.class.getName());
@@ -157,7 +159,7 @@ abstract class EventLogContract {
     @Test
     void aLogWithAnEventThatFailsDoesNotPreventThePruningOfOthers() {
         var handler = new Sum();
-        handler.isBroken = event -> event.sandbox().equals(sandbox);
+        handler.isBroken = event -> event.logId().equals(sandbox);
         log.reader("sum", handler);
         for (SandboxId one : List.of(sandbox, other)) {
             append(one, "add");
@@ -201,7 +203,7 @@ abstract class EventLogContract {
             sql.update(
                     "insert into event_cursors (reader, sandbox_id, seq) values ('total', ?, 1)"
                             + " on conflict (reader, sandbox_id) do update set seq = event_cursors.seq + 1",
-                    event.sandbox().value());
+                    event.logId().value());
             if (isBroken.test(event)) {
                 throw new IllegalStateException("a bug in a handler");
             }
@@ -223,7 +225,9 @@ abstract class EventLogContract {
 
         Event kept = log.append(sandbox, given).event();
 
-        assertThat(kept).isEqualTo(new Event(sandbox, 1, "mine", "agent.started", "{\"a\":\"€\\n\"}", "agent", NOON));
+        assertThat(kept)
+                .isEqualTo(new Event(
+                        sandbox, 1, "mine", "agent.started", "{\"a\":\"€\\n\"}", "agent", NOON, Optional.empty()));
         assertThat(log.read(sandbox, Query.after(0, 10))).containsExactly(kept);
         assertThat(log.read(other, Query.after(0, 10))).isEmpty();
     }
@@ -355,7 +359,7 @@ abstract class EventLogContract {
         log.follow(sandbox, 1).close();
         assertThatThrownBy(() -> log.follow(sandbox, 2))
                 .hasMessageContaining("after_seq")
-                .hasMessageContaining("the last event of this sandbox is 1");
+                .hasMessageContaining("the last event of this log is 1");
         assertThatThrownBy(() -> log.follow(other, 1)).hasMessageContaining("is 0");
     }
 
@@ -452,6 +456,26 @@ abstract class EventLogContract {
         assertThat(log.forgetUnknown(NOON.minus(week))).isZero();
         assertThat(log.forgetUnknown(NOON.plus(week))).isEqualTo(3);
         assertThat(readAll(sandbox)).isEmpty();
+    }
+
+    @Test
+    void theTasksOfAUserHaveALogThatIsPrunedByAge() {
+        var tasks = new TaskLog(new UserId("ann"));
+        log.append(tasks, NewEvent.of("task.pending", "{}", NewEvent.OURS));
+        Event second = log.append(tasks, NewEvent.of("task.ready", "{}", NewEvent.OURS))
+                .event();
+        append(sandbox, "a");
+        var week = Duration.ofDays(7);
+
+        assertThat(second.seq()).isEqualTo(2);
+        assertThat(second.sandbox()).isEmpty();
+        assertThat(log.read(tasks, Query.after(1, 10))).containsExactly(second);
+        assertThat(log.forgetUnknown(NOON.plus(week))).isEqualTo(1);
+        assertThat(log.prune(
+                        new Retention(week, Long.MAX_VALUE),
+                        () -> NOON.plus(week).plusMillis(1)))
+                .isEqualTo(1);
+        assertThat(log.read(tasks, Query.after(0, 10))).containsExactly(second);
     }
 
     @Test

@@ -12,8 +12,6 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -49,17 +47,6 @@ final class ConnectionTest {
     }
 
     @Test
-    void unixSocketConnectionCopiesBothDirections() throws Exception {
-        var address = UnixDomainSocketAddress.of(real.workspace().resolve("echo.sock"));
-        try (var listener = echo(ServerSocketChannel.open(StandardProtocolFamily.UNIX), address);
-                Connection connection =
-                        Connection.dial(real.guest(), address.getPath().toString())) {
-            assertThat(listener.isOpen()).isTrue();
-            assertEchoes(connection);
-        }
-    }
-
-    @Test
     void closedPortIsReportedAsRefused() throws IOException {
         int free;
         try (var listener = ServerSocketChannel.open()) {
@@ -70,10 +57,6 @@ final class ConnectionTest {
                 .isInstanceOfSatisfying(
                         SandboxException.class,
                         e -> assertThat(e.failure()).isEqualTo(new Failure.ConnectionRefused("port " + free)));
-        assertThatThrownBy(() -> Connection.dial(real.guest(), "/no/such/socket"))
-                .isInstanceOfSatisfying(
-                        SandboxException.class,
-                        e -> assertThat(e.failure()).isInstanceOf(Failure.ConnectionRefused.class));
     }
 
     @Test

@@ -123,7 +123,7 @@ abstract class InboxContract {
     void unsentMessagesAreDeliveredAgain() throws Exception {
         post("one", Kind.USER_MESSAGE);
         post("two", Kind.USER_MESSAGE);
-        Delivery shown = inbox.offering(sandbox);
+        Delivery shown = inbox.peeking(sandbox);
         shown.passed(shown.next(Duration.ZERO), 1);
         assertThat(shown.next(Duration.ZERO)).extracting(Message::content).containsExactly("two");
 
@@ -132,6 +132,22 @@ abstract class InboxContract {
         assertThat(take()).containsExactly("two");
         assertThat(log.read(sandbox, new Query(0, Optional.empty(), Optional.of("user.message_delivered"), 10)))
                 .hasSize(1);
+    }
+
+    @Test
+    void messageGoesToReadersWithOrWithoutAcknowledgement() throws Exception {
+        post("one", Kind.USER_MESSAGE);
+        List<Message> offered = inbox.offering(sandbox).next(Duration.ZERO);
+        assertThat(take()).isEmpty();
+        assertThat(inbox.offering(sandbox).next(Duration.ZERO)).isEqualTo(offered);
+
+        post("two", Kind.USER_MESSAGE);
+        List<Message> taken = inbox.take(sandbox, Duration.ZERO);
+        assertThat(taken).extracting(Message::content).containsExactly("two");
+        inbox.putBack(sandbox, taken);
+        assertThat(take()).containsExactly("two");
+        assertThat(inbox.acknowledge(sandbox, List.of(offered.getFirst().id()))).isEqualTo(1);
+        assertThat(inbox.waiting(sandbox)).isZero();
     }
 
     @Test

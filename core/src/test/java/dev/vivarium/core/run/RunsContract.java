@@ -15,6 +15,7 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxId;
@@ -51,6 +52,7 @@ abstract class RunsContract {
     private final SandboxInfo sandbox = info(1);
     private Db db;
     private EventLog log;
+    private final RunSignals signals = new RunSignals();
     private Outbox outbox;
     private Runs runs;
     private Tasks tasks;
@@ -64,9 +66,9 @@ abstract class RunsContract {
         db = openDb();
         log = new EventLog(db, clock, new EventBodyJson());
         outbox = new Outbox(db, log, clock);
-        runs = new Runs(db, outbox, clock, List.of());
+        runs = new Runs(db, outbox, signals, clock, List.of());
         tasks = new Tasks(db, clock);
-        reviews = new Reviews(db, outbox, clock, Duration.ofHours(1));
+        reviews = new Reviews(db, outbox, signals, clock, Duration.ofHours(1));
     }
 
     @AfterEach
@@ -83,8 +85,8 @@ abstract class RunsContract {
         report(run, new WorkerEvent.ToolUsed());
         report(run, new WorkerEvent.ConversationNamed("session"));
         report(run, new WorkerEvent.Completed("well"));
-        runs.end(run, Run.Status.COMPLETED, Optional.empty());
-        runs.end(run, Run.Status.FAILED, Optional.of("too late"));
+        runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED);
+        runs.end(run, Run.Status.FAILED, Optional.of("too late"), ReasonCode.CRASHED);
 
         Run ended = runs.find(sandbox.id()).orElseThrow();
         assertThat(ended.status()).isEqualTo(Run.Status.COMPLETED);
@@ -92,7 +94,7 @@ abstract class RunsContract {
         assertThat(ended.session()).contains("session");
         assertThat(ended.spent().toolCalls()).isEqualTo(1);
         assertThat(ended.program().command()).containsExactly("sh", "-c", "echo 'a b'");
-        assertThat(runs.verdict(run)).contains(new RunOutcome(RunOutcome.Kind.COMPLETED, "well"));
+        assertThat(runs.verdict(run)).contains(RunOutcome.completed("well"));
         assertThat(tasks.find(run.task()).orElseThrow().status()).isEqualTo(Task.Status.COMPLETED);
         assertThat(types()).containsExactly("sandbox.run_started", "sandbox.run_ended");
         assertThat(log.newest(sandbox.id(), "sandbox.run_ended", 1).getFirst().data())
@@ -110,12 +112,12 @@ abstract class RunsContract {
                 NewSandbox.of(ANNA, new ThreadId("other")),
                 Optional.empty(),
                 Optional.empty());
-        assertThatThrownBy(() -> runs.begin(info(2), again, Optional.empty()))
+        assertThatThrownBy(() -> runs.begin(info(2), again, Optional.empty(), false))
                 .hasMessageContaining("somebody works at task");
 
-        runs.end(run, Run.Status.FAILED, Optional.of("why"));
+        runs.end(run, Run.Status.FAILED, Optional.of("why"), ReasonCode.CRASHED);
 
-        assertThat(runs.begin(info(2), again, Optional.empty()).task()).isEqualTo(run.task());
+        assertThat(runs.begin(info(2), again, Optional.empty(), false).task()).isEqualTo(run.task());
         assertThat(begin(Optional.empty()).isActive()).isTrue();
     }
 
@@ -137,7 +139,7 @@ abstract class RunsContract {
         assertThat(stopped).extracting(Run::sandbox).containsExactly(sandbox.id());
         assertThat(alsoCalled).isEqualTo(stopped);
         assertThat(runs.find(sandbox.id()).orElseThrow().spent().tokens()).isEqualTo(220);
-        runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"));
+        runs.end(stopped.getFirst(), Run.Status.FAILED, Optional.of("budget"), ReasonCode.CRASHED);
         assertThatThrownBy(() -> runs.allowance(sandbox.id(), run.task())).hasMessageContaining("has ended");
     }
 
@@ -149,6 +151,7 @@ abstract class RunsContract {
         runs = new Runs(
                 db,
                 outbox,
+                signals,
                 clock,
                 List.of(
                         _ -> calls.add("first"),
@@ -163,7 +166,7 @@ abstract class RunsContract {
         String token =
                 tokens.issue(new Work(sandbox.id(), sandbox.thread(), ANNA, run.task()), WorkerGrant.Audience.WORKER);
 
-        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty()))
+        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED))
                 .hasMessageContaining("a bug in a listener");
         assertThat(tokens.find(token)).isEmpty();
         assertThat(calls).containsExactly("first", "last");
@@ -172,16 +175,16 @@ abstract class RunsContract {
                 .isTrue();
 
         isBroken.set(false);
-        runs.end(run, Run.Status.COMPLETED, Optional.empty());
+        runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED);
         assertThat(runs.isAtWork(sandbox.id())).isFalse();
     }
 
     @Test
     void firstExceptionOfAListenerSuppressesLaterOnes() {
-        runs = new Runs(db, outbox, clock, List.of(throwing("first"), throwing("second"), throwing("third")));
+        runs = new Runs(db, outbox, signals, clock, List.of(throwing("first"), throwing("second"), throwing("third")));
         Run run = started(begin(Optional.empty()));
 
-        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty()))
+        assertThatThrownBy(() -> runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED))
                 .hasMessage("first")
                 .satisfies(e -> assertThat(e.getSuppressed())
                         .extracting(Throwable::getMessage)
@@ -213,7 +216,7 @@ abstract class RunsContract {
         runs.desiredState(run, DesiredState.RUN, Optional.of("changed my mind"));
 
         assertThat(runs.heartbeat(sandbox.id(), run.task(), "{\"memory_mb\":5}"))
-                .isEqualTo(DesiredState.ABORT);
+                .isEqualTo(new Runs.Request(DesiredState.ABORT, Optional.of("budget"), Optional.of("budget")));
         assertThat(runs.desired(run).reason()).contains("budget");
         assertThat(runs.find(sandbox.id()).orElseThrow().heartbeat())
                 .contains(new Run.Heartbeat(time.get(), "{\"memory_mb\":5}"));
@@ -233,8 +236,7 @@ abstract class RunsContract {
         time.updateAndGet(now -> now.plus(Duration.ofHours(1)));
         assertThat(reviews.require(sandbox.id(), second.id().value()).status()).isEqualTo(Review.Status.EXPIRED);
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
-        assertThatThrownBy(
-                        () -> reviews.answer(second, new Review.Answer("approve", Optional.empty(), ANNA, time.get())))
+        assertThatThrownBy(() -> reviews.answer(second, new Review.Answer("a", Optional.empty(), ANNA, time.get())))
                 .hasMessageContaining("is expired and cannot be answered");
         assertThat(types())
                 .containsExactly(
@@ -248,13 +250,13 @@ abstract class RunsContract {
     @Test
     void lateReportsDoNotChangeTheNextRun() {
         Run old = started(begin(Optional.empty()));
-        runs.end(old, Run.Status.COMPLETED, Optional.empty());
+        runs.end(old, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED);
         time.updateAndGet(now -> now.plusMillis(1));
         Run next = started(begin(Optional.of("1")));
 
         report(old, new WorkerEvent.ToolUsed());
         report(old, new WorkerEvent.ConversationNamed("old"));
-        report(old, new WorkerEvent.Failed("old"));
+        report(old, new WorkerEvent.Failed("old", Optional.empty(), Optional.empty()));
         report(old, new WorkerEvent.UsageReported(10, 5, new BigDecimal("5")));
         assertThatThrownBy(() -> runs.heartbeat(sandbox.id(), old.task(), "{}")).hasMessageContaining("has ended");
         assertThatThrownBy(() -> runs.requireActive(sandbox.id(), old.task())).hasMessageContaining("has ended");
@@ -262,7 +264,13 @@ abstract class RunsContract {
         runs.charge(sandbox.id(), old.task(), usage("5"));
 
         assertThat(runs.find(sandbox.id())).contains(next);
-        assertThat(runs.newest(Optional.empty(), Optional.of(old.task()), 1)
+        assertThat(runs.list(new RunFilter(
+                                Optional.empty(),
+                                Optional.empty(),
+                                Optional.of(old.task()),
+                                Optional.empty(),
+                                Optional.empty(),
+                                1))
                         .getFirst()
                         .spent()
                         .costUsd())
@@ -275,17 +283,18 @@ abstract class RunsContract {
     @Test
     void taskOfAnEndedRunCannotChange() {
         Run run = started(begin(Optional.empty()));
-        tasks.status(sandbox.id(), run.task(), Task.Status.COMPLETED, Optional.empty());
+        tasks.reported(sandbox.id(), run.task(), Task.Report.COMPLETED, Optional.empty());
         tasks.result(sandbox.id(), run.task(), "{}");
-        runs.end(run, Run.Status.FAILED, Optional.of("it crashed"));
+        runs.end(run, Run.Status.FAILED, Optional.of("it crashed"), ReasonCode.CRASHED);
 
         assertThatThrownBy(() ->
-                        tasks.status(sandbox.id(), run.task(), Task.Status.IN_PROGRESS, Optional.of("back again")))
+                        tasks.reported(sandbox.id(), run.task(), Task.Report.IN_PROGRESS, Optional.of("back again")))
                 .hasMessageContaining("is failed");
         assertThatThrownBy(() -> tasks.result(sandbox.id(), run.task(), "{\"late\":true}"))
                 .hasMessageContaining("has ended");
         Task task = tasks.find(run.task()).orElseThrow();
         assertThat(task.status()).isEqualTo(Task.Status.FAILED);
+        assertThat(task.reported()).contains(Task.Report.COMPLETED);
         assertThat(task.message()).contains("it crashed");
         assertThat(task.result()).contains("{}");
     }
@@ -297,11 +306,11 @@ abstract class RunsContract {
         Review review = reviews.ask(run, question(), Optional.empty());
         reviews.answer(review, new Review.Answer("a", Optional.empty(), ANNA, time.get()));
         assertThat(runs.find(sandbox.id()).orElseThrow().reason()).contains("paused by request");
-        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.PAUSE);
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}").state()).isEqualTo(DesiredState.PAUSE);
 
         runs.resumeAgent(sandbox.id());
 
-        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}")).isEqualTo(DesiredState.RUN);
+        assertThat(runs.heartbeat(sandbox.id(), run.task(), "{}").state()).isEqualTo(DesiredState.RUN);
         assertThat(runs.find(sandbox.id()).orElseThrow().status()).isEqualTo(Run.Status.RUNNING);
     }
 
@@ -326,7 +335,7 @@ abstract class RunsContract {
         reviews.ask(run, question(), Optional.empty());
         time.updateAndGet(now -> now.plus(Duration.ofHours(1)));
         reviews.expireDue();
-        runs.end(run, Run.Status.FAILED, Optional.of("why"));
+        runs.end(run, Run.Status.FAILED, Optional.of("why"), ReasonCode.CRASHED);
 
         close();
         open();
@@ -348,7 +357,7 @@ abstract class RunsContract {
     void eventsArePublishedWhenTheLogWorksAgain() {
         Run run = started(begin(Optional.empty()));
         rename("sandbox_events", "away");
-        runs.end(run, Run.Status.FAILED, Optional.of("why"));
+        runs.end(run, Run.Status.FAILED, Optional.of("why"), ReasonCode.CRASHED);
         runs.sendPending();
         rename("away", "sandbox_events");
         assertThat(runs.find(sandbox.id()).orElseThrow().isActive()).isFalse();
@@ -365,7 +374,7 @@ abstract class RunsContract {
     @Test
     void startAfterTheEndPublishesNoEvent() {
         Run run = begin(Optional.empty());
-        runs.end(run, Run.Status.FAILED, Optional.of("why"));
+        runs.end(run, Run.Status.FAILED, Optional.of("why"), ReasonCode.CRASHED);
 
         assertThat(started(run).isActive()).isFalse();
 
@@ -374,12 +383,12 @@ abstract class RunsContract {
 
     private Run begin(Optional<String> budget) {
         var wanted = new NewRun(
-                new NewRun.Assignment.Fresh(NewTask.of("title", "")),
+                new NewRun.Assignment.Fresh(new NewTask("title", "", Optional.empty(), Optional.empty(), "{}", "{}")),
                 new Run.Program(Run.Runtime.COMMAND, List.of("sh", "-c", "echo 'a b'"), Optional.empty()),
                 NewSandbox.of(ANNA, sandbox.thread()),
                 budget.map(BigDecimal::new),
                 Optional.empty());
-        return runs.begin(sandbox, wanted, Optional.empty());
+        return runs.begin(sandbox, wanted, Optional.empty(), false);
     }
 
     private Run started(Run run) {
@@ -430,6 +439,7 @@ abstract class RunsContract {
                 now,
                 now,
                 now,
+                OnIdle.END,
                 Optional.empty(),
                 Optional.empty());
     }

@@ -30,8 +30,8 @@ class TranscriptsTest {
         SandboxId newer = transcript(3, Duration.ofMinutes(20));
         SandboxId newest = transcript(4, Duration.ofMinutes(10));
 
-        var kept = new Transcripts.Kept(Duration.ofHours(1), 2500);
-        var transcripts = new Transcripts(root, kept, InstantSource.fixed(NOW));
+        var retention = new Transcripts.Retention(Duration.ofHours(1), 2500);
+        var transcripts = new Transcripts(root, retention, InstantSource.fixed(NOW));
         transcripts.prune(sandbox -> false);
 
         assertThat(transcripts.has(newest)).isTrue();
@@ -47,7 +47,7 @@ class TranscriptsTest {
         SandboxId newest = transcript(3, Duration.ofMinutes(10));
 
         var transcripts =
-                new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 500), InstantSource.fixed(NOW));
+                new Transcripts(root, new Transcripts.Retention(Duration.ofHours(1), 500), InstantSource.fixed(NOW));
         transcripts.prune(Set.of(old, newest)::contains);
 
         assertThat(transcripts.has(old)).isTrue();
@@ -62,7 +62,7 @@ class TranscriptsTest {
         SandboxId ancient = transcript(1, Duration.ofHours(3));
 
         var transcripts =
-                new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
+                new Transcripts(root, new Transcripts.Retention(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
         transcripts.prune(sandbox -> false);
 
         assertThat(transcripts.has(ancient)).isFalse();
@@ -73,7 +73,7 @@ class TranscriptsTest {
     void incompleteTranscriptIsNotFound() throws IOException {
         SandboxId sandbox = transcript(1, Duration.ofMinutes(1));
         var transcripts =
-                new Transcripts(root, new Transcripts.Kept(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
+                new Transcripts(root, new Transcripts.Retention(Duration.ofHours(1), 5000), InstantSource.fixed(NOW));
         assertThat(transcripts.has(sandbox)).isTrue();
 
         Files.delete(new FileMirror(root.resolve(sandbox.value())).file("one.jsonl"));
@@ -88,7 +88,7 @@ class TranscriptsTest {
         var fileMirror = new FileMirror(directory);
         fileMirror.make();
         Files.write(fileMirror.file("one.jsonl"), new byte[1000]);
-        fileMirror.settle(List.of(new Copy("one.jsonl", 1000, 0)));
+        fileMirror.commit(List.of(new Copy("one.jsonl", 1000, 0)));
         Files.setLastModifiedTime(directory, FileTime.from(NOW.minus(age)));
         return sandbox;
     }

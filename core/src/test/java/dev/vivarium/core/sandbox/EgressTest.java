@@ -138,7 +138,7 @@ final class EgressTest {
         String proxy = TestEngine.output(before, "echo $http_proxy");
         engine.stop();
         engine.open(config());
-        Sandbox after = engine.sandboxes.require(new ThreadId("t"));
+        Sandbox after = engine.sandboxes.require(TestEngine.thread("t"));
         assertThat(after.sandboxEgress().allowed())
                 .isEqualTo(before.sandboxEgress().allowed());
         await().until(() -> TestEngine.output(after, "echo $http_proxy").equals(proxy));
@@ -158,7 +158,7 @@ final class EgressTest {
                 8,
                 stricter.resolver(),
                 stricter.tls())));
-        Sandbox after = engine.sandboxes.require(new ThreadId("t"));
+        Sandbox after = engine.sandboxes.require(TestEngine.thread("t"));
         await().until(() -> !after.sandboxEgress().env().isEmpty());
         assertThat(statusOf(after)).isEqualTo("403");
     }

@@ -11,7 +11,6 @@ import dev.vivarium.core.store.SandboxRows;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxInfo;
-import dev.vivarium.model.ThreadId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -79,7 +78,7 @@ class FaultsTest {
         engine.provider.fail(step, 1);
         engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
         assertThat(engine.recorder.notRemoved).containsExactly(sandbox.id());
-        assertThat(engine.sandboxes.find(new ThreadId("t1"))).isEmpty();
+        assertThat(engine.sandboxes.find(TestEngine.thread("t1"))).isEmpty();
         engine.time.advance(UNTIL_RECONCILED);
         await().untilAsserted(engine::assertNothingRemains);
     }
@@ -128,7 +127,7 @@ class FaultsTest {
         breakStore(ENDS);
         engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "by request");
         assertThat(engine.provider.survivors()).isEmpty();
-        assertThat(engine.sandboxes.find(new ThreadId("t1"))).isEmpty();
+        assertThat(engine.sandboxes.find(TestEngine.thread("t1"))).isEmpty();
         assertEnd(sandbox);
         assertThat(engine.sandboxes.newestEnded(Optional.empty(), 10))
                 .extracting(SandboxInfo::id)

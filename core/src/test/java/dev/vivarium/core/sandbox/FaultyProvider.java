@@ -110,6 +110,7 @@ final class FaultyProvider implements Provider {
                         real.diskLimit(),
                         "none",
                         real.cgroups(),
+                        real.processes(),
                         real.isolates(),
                         real.pauses(),
                         real.limits());
@@ -225,6 +226,11 @@ final class FaultyProvider implements Provider {
         public Usage usage() {
             Usage usage = machine.usage();
             return new Usage(usage.memoryBytes(), usage.cpu(), usage.processes(), oomKills);
+        }
+
+        @Override
+        public long storageBytes() {
+            return machine.storageBytes();
         }
 
         @Override

@@ -79,6 +79,18 @@ class LeaseTest {
     }
 
     @Test
+    void restartOfTheIdleTimeIsNoActivity() {
+        pass(Duration.ofMinutes(29));
+        lease.restartIdle();
+        pass(Duration.ofMinutes(29));
+        assertThat(lease.isIdleTooLong()).isFalse();
+        assertThat(lease.lastActivity()).isEqualTo(START);
+        assertThat(lease.expiresAt()).isEqualTo(START.plus(Duration.ofMinutes(59)));
+        assertThat(lease.remaining()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(lease.takeUnsaved()).isFalse();
+    }
+
+    @Test
     void finishedUseIsSavedOnceAndARunningOneEveryTime() {
         assertThat(lease.takeUnsaved()).isFalse();
         lease.touch();

@@ -10,7 +10,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// The server keeps the disks of a store that has the right id and has lost rows.
 class LostRowsTest {
-    private static final ThreadId THREAD = new ThreadId("t1");
+    private static final ThreadKey THREAD = TestEngine.thread("t1");
 
     @TempDir
     Path home;
@@ -44,7 +44,7 @@ class LostRowsTest {
         assertThat(engine.provider.survivors()).isEmpty();
         assertThat(engine.provider.inventory().orphanDisks().get(id).flatMap(LabelFields::sandbox))
                 .hasValueSatisfying(
-                        described -> assertThat(described.owner().thread()).isEqualTo(THREAD));
+                        described -> assertThat(described.owner().thread()).isEqualTo(THREAD.thread()));
     }
 
     @Test

@@ -14,7 +14,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.testbed.PostgresServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Home directory whose store is lost or belongs to another server, and the adoption of its disks.
 class LostStoreTest {
-    private static final ThreadId THREAD = new ThreadId("t1");
+    private static final ThreadKey THREAD = TestEngine.thread("t1");
 
     @TempDir
     Path home;
@@ -103,11 +103,11 @@ class LostStoreTest {
         var address = PostgresAddress.of(PostgresServer.shared().newDatabase());
         try (var provider = provider()) {
             var check = new HomeCheck(provider);
-            failure(Failure.InvalidRequest.class, () -> check.checked(Db.postgres(address)));
-            try (var db = Db.postgres(address)) {
+            failure(Failure.InvalidRequest.class, () -> check.checked(Db.postgres(address, home)));
+            try (var db = Db.postgres(address, home)) {
                 new Adoption(provider, db, InstantSource.system(), Duration.ofHours(1)).run();
             }
-            check.checked(Db.postgres(address)).close();
+            check.checked(Db.postgres(address, home)).close();
         }
         engine.open(TestEngine.plain());
     }

@@ -7,8 +7,6 @@ import dev.vivarium.model.SandboxInfo;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /// Listener that records its calls. Thread-safe.
@@ -21,10 +19,11 @@ final class Recorder implements SandboxListener {
     final List<SandboxId> notRemoved = new CopyOnWriteArrayList<>();
     final List<EgressRecord> egressRecords = new CopyOnWriteArrayList<>();
     final List<Failure> poolFailures = new CopyOnWriteArrayList<>();
-    private final Set<Transition> visited = ConcurrentHashMap.newKeySet();
+    final List<SandboxId> hibernations = new CopyOnWriteArrayList<>();
+    final List<Transition> transitions = new CopyOnWriteArrayList<>();
 
     EnumSet<Transition> visited() {
-        return visited.isEmpty() ? EnumSet.noneOf(Transition.class) : EnumSet.copyOf(visited);
+        return transitions.isEmpty() ? EnumSet.noneOf(Transition.class) : EnumSet.copyOf(transitions);
     }
 
     @Override
@@ -43,13 +42,18 @@ final class Recorder implements SandboxListener {
     }
 
     @Override
+    public void hibernated(SandboxInfo sandbox, PauseReason why) {
+        hibernations.add(sandbox.id());
+    }
+
+    @Override
     public void removed(SandboxInfo sandbox) {
         removed.add(sandbox);
     }
 
     @Override
     public void moved(SandboxId id, Transition transition) {
-        visited.add(transition);
+        transitions.add(transition);
     }
 
     @Override

@@ -19,13 +19,17 @@ import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RestartTest {
-    private static final ThreadId THREAD = new ThreadId("t1");
+    private static final ThreadKey THREAD = TestEngine.thread("t1");
     private static final StoreId STORE = new StoreId("0123456789abcdef");
 
     @TempDir
@@ -145,7 +149,31 @@ class RestartTest {
         }
         engine.time.advance(Duration.ofHours(2));
         engine.open(TestEngine.plain());
-        assertThat(engine.sandboxes.require(THREAD).id()).isEqualTo(before.id());
+        SandboxInfo after = engine.sandboxes.require(THREAD).info();
+        assertThat(after.id()).isEqualTo(before.id());
+        assertThat(after.lastActivity()).isEqualTo(used.truncatedTo(ChronoUnit.MILLIS));
+        assertThat(after.expiresAt()).isAfter(engine.time.instant());
+    }
+
+    @Test
+    void limitOfTheIdleTimeoutSurvivesARestart() {
+        engine = TestEngine.at(home, TestEngine.plain());
+        Sandbox before = engine.sandbox("t1");
+        before.limitIdle(Duration.ofMinutes(5));
+        engine.stop();
+        engine.open(TestEngine.plain());
+        Sandbox after = engine.sandboxes.require(THREAD);
+        after.awaitFound();
+        assertThat(after.id()).isEqualTo(before.id());
+        assertThat(after.info().expiresAt())
+                .isBeforeOrEqualTo(engine.time.instant().plus(Duration.ofMinutes(5)));
+        assertThat(after.findDifference(NewSandbox.of(THREAD.user(), THREAD.thread())
+                        .withIdleTimeout(TestEngine.plain().times().idle())))
+                .as("the timeout of the request stays")
+                .isEmpty();
+        engine.time.advance(Duration.ofMinutes(6));
+        await().until(() -> after.info().end().isPresent());
+        assertThat(after.info().end().orElseThrow().cause()).isEqualTo(End.Cause.IDLE);
     }
 
     @Test
@@ -175,7 +203,7 @@ class RestartTest {
 
     @Test
     void interruptedCreationFails() {
-        SandboxRow row = row(Optional.of(new SandboxRow.Owner(THREAD, TestEngine.ANN)), Phase.CREATING);
+        SandboxRow row = row(Optional.of(THREAD), Phase.CREATING);
         insertLeftover(row);
         engine = TestEngine.at(home, TestEngine.plain());
         await().untilAsserted(engine::assertNothingRemains);
@@ -223,7 +251,7 @@ class RestartTest {
         return ProcessProvider.open(home, GuestPrograms.extractTo(home));
     }
 
-    private static SandboxRow row(Optional<SandboxRow.Owner> owner, Phase phase) {
+    private static SandboxRow row(Optional<ThreadKey> owner, Phase phase) {
         Instant now = Instant.now();
         return new SandboxRow(
                 SandboxId.random(new SecureRandom()),
@@ -235,6 +263,7 @@ class RestartTest {
                 Map.of(),
                 Egress.NONE,
                 Duration.ofMinutes(30),
+                OnIdle.END,
                 now,
                 now,
                 now.plusSeconds(3600),

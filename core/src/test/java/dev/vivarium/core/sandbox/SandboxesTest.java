@@ -7,12 +7,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.exec.Execution;
+import dev.vivarium.core.exec.ManagedProcess;
+import dev.vivarium.core.exec.Processes;
+import dev.vivarium.core.inside.InsideConnection;
 import dev.vivarium.core.sandbox.FaultyProvider.Step;
+import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -20,13 +25,16 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -66,33 +74,32 @@ class SandboxesTest {
     }
 
     @Test
-    void threadBelongsToItsFirstUserForever() {
+    void threadsOfTheSameNameOfTwoUsersHaveSandboxesOfTheirOwn() {
         open(TestEngine.plain());
-        Sandbox sandbox = engine.sandbox("t1");
+        Sandbox ofAnn = engine.sandbox("t1");
         var requestOfBob = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
-        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.open(requestOfBob));
-        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.open(requestOfBob));
-        assertThat(engine.sandbox("t1").info().user()).isEqualTo(TestEngine.ANN);
+        Sandbox ofBob = engine.sandboxes.open(requestOfBob).sandbox();
+        assertThat(ofBob.id()).isNotEqualTo(ofAnn.id());
+        run(ofAnn, "echo ann > file");
+        assertThat(output(ofBob, "ls")).isEmpty();
+        engine.sandboxes.terminate(ofAnn.id(), End.Cause.USER, "");
+        assertThat(engine.sandboxes.find(ofAnn.info().key())).isEmpty();
+        assertThat(engine.sandboxes.find(requestOfBob.key())).contains(ofBob);
     }
 
     @Test
     void concurrentUsersDoNotShareANewThread() throws Exception {
         open(TestEngine.plain());
         var outcomes = atOnce(10, i -> {
-            try {
-                var user = new UserId(i % 2 == 0 ? "ann" : "bob");
-                return engine.sandboxes
-                        .open(NewSandbox.of(user, new ThreadId("t1")))
-                        .sandbox()
-                        .info()
-                        .user()
-                        .value();
-            } catch (SandboxException e) {
-                return e.failure().slug();
-            }
+            var user = new UserId(i % 2 == 0 ? "ann" : "bob");
+            SandboxInfo info = engine.sandboxes
+                    .open(NewSandbox.of(user, new ThreadId("t1")))
+                    .sandbox()
+                    .info();
+            return info.user() + " " + info.id();
         });
-        assertThat(new HashSet<>(outcomes)).hasSize(2).contains("no-sandbox-for-thread");
+        assertThat(new HashSet<>(outcomes)).hasSize(2);
+        assertThat(outcomes).extracting(outcome -> outcome.substring(0, 3)).contains("ann", "bob");
     }
 
     @Test
@@ -170,21 +177,7 @@ class SandboxesTest {
         var refused = failure(Failure.InvalidRequest.class, () -> engine.sandboxes.open(request));
         assertThat(refused.field()).isEqualTo("image");
         assertThat(engine.rowsAlive()).isEmpty();
-        assertThat(engine.sandboxes.ownerOf(new ThreadId("t1"))).isEmpty();
-    }
-
-    @Test
-    void rejectedUserTakesNoPooledMachine() {
-        // Pool size and limit are equal, so that the pool starts no replacement for a machine that is briefly in use.
-        open(TestEngine.plain().withPoolSize(2).withMaxSandboxes(2));
-        Sandbox sandbox = engine.sandbox("t1");
-        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "");
-        awaitPool(2);
-        var warm = engine.provider.survivors();
-        var requestOfBob = NewSandbox.of(new UserId("bob"), new ThreadId("t1"));
-        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.open(requestOfBob));
-        assertThat(engine.sandboxes.pool().available()).isEqualTo(2);
-        assertThat(engine.provider.survivors()).containsExactlyInAnyOrderElementsOf(warm);
+        assertThat(engine.sandboxes.ownersOf(new ThreadId("t1"))).isEmpty();
     }
 
     @Test
@@ -231,7 +224,7 @@ class SandboxesTest {
         assertThat(engine.sandbox("t2")).isNotNull();
         engine.sandboxes.terminate(first.id(), End.Cause.USER, "");
         assertThat(engine.sandbox("t3")).isNotNull();
-        assertThat(engine.sandboxes.pool()).isEqualTo(new PoolStatus(0, 0, 2, 2));
+        assertThat(engine.sandboxes.pool()).isEqualTo(new PoolStatus(0, 0, 2, 0, 2));
     }
 
     @Test
@@ -242,7 +235,7 @@ class SandboxesTest {
         engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t1")).withLimits(other));
         engine.sandboxes.open(NewSandbox.of(TestEngine.ANN, new ThreadId("t2")).withLimits(other));
         await().untilAsserted(() -> assertThat(engine.provider.survivors()).hasSize(2));
-        assertThat(engine.sandboxes.pool()).isEqualTo(new PoolStatus(2, 0, 2, 2));
+        assertThat(engine.sandboxes.pool()).isEqualTo(new PoolStatus(2, 0, 2, 0, 2));
         failure(Failure.AtCapacity.class, () -> engine.sandbox("t3"));
     }
 
@@ -298,16 +291,90 @@ class SandboxesTest {
     }
 
     @Test
-    void backgroundProcessKeepsItsSandboxUntilItExits() {
+    void backgroundProcessKeepsItsSandboxWhileItWorks() {
         open(TestEngine.plain());
         Sandbox sandbox = engine.sandbox("t1");
-        String pid = output(sandbox, "setsid sleep 1000 >/dev/null 2>&1 & echo $!");
-        engine.time.advance(Duration.ofMinutes(31));
-        assertThat(engine.sandbox("t1")).isSameAs(sandbox);
+        String pid = output(sandbox, "setsid sh -c 'while :; do :; done' >/dev/null 2>&1 & echo $!");
+        passHalfOfTheIdleTime(sandbox);
+        Duration used = sandbox.stats().cpu();
+        await().until(() -> sandbox.stats().cpu().compareTo(used.plusMillis(300)) > 0);
+        engine.time.advance(Duration.ofMinutes(15));
+        assertThat(engine.sandboxes.find(sandbox.id())).contains(sandbox);
         run(sandbox, "kill -9 " + pid);
         await().until(() -> ProcessHandle.of(Long.parseLong(pid)).isEmpty());
         engine.time.advance(Duration.ofMinutes(31));
         await().until(() -> sandbox.info().end().isPresent());
+    }
+
+    @Test
+    void processThatOnlyWaitsIsNoUse() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        run(sandbox, "setsid sleep 1000 >/dev/null 2>&1 &");
+        var origin = new ManagedProcess.Origin("sleep", "ann", ProcessInfo.Kind.DETACHED);
+        sandbox.detach(Processes.newName(), Command.of("sleep", "1000"), origin);
+        sandbox.shell(Command.of("sleep", "1000"), TerminalSize.USUAL);
+        passHalfOfTheIdleTime(sandbox);
+        engine.time.advance(Duration.ofMinutes(15));
+        await().until(() -> sandbox.info().end().isPresent());
+        assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.IDLE);
+    }
+
+    @Test
+    void openConnectionToTheOutsideIsNoUseWithoutTraffic() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        var arrived = new CompletableFuture<InsideConnection>();
+        engine.sandboxes.controlPorts().setHandler(connection -> {
+            arrived.complete(connection);
+            connection.awaitEnd();
+        });
+        int port = sandbox.openControlPort().getPort();
+        var origin = new ManagedProcess.Origin("client", "ann", ProcessInfo.Kind.DETACHED);
+        String client = "exec 3<>/dev/tcp/127.0.0.1/" + port + "; exec sleep 1000";
+        sandbox.detach(Processes.newName(), Command.of("bash", "-c", client), origin);
+        var connection = arrived.orTimeout(1, TimeUnit.MINUTES).join();
+        engine.time.advance(Duration.ofMinutes(10));
+        assertThat(connection.write(new byte[] {1}, 0, 1)).isTrue();
+        assertThat(sandbox.info().expiresAt())
+                .as("traffic is use")
+                .isAfter(engine.time.instant().plus(Duration.ofMinutes(29)));
+        passHalfOfTheIdleTime(sandbox);
+        engine.time.advance(Duration.ofMinutes(15));
+        await().until(() -> sandbox.info().end().isPresent());
+        assertThat(sandbox.info().end().orElseThrow().cause()).isEqualTo(End.Cause.IDLE);
+    }
+
+    @Test
+    void connectedClientKeepsItsSandbox() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        try (var _ = sandbox.use()) {
+            engine.time.advance(Duration.ofMinutes(45));
+            assertThat(engine.sandboxes.find(sandbox.id())).contains(sandbox);
+        }
+        engine.time.advance(Duration.ofMinutes(31));
+        await().until(() -> sandbox.info().end().isPresent());
+    }
+
+    /// Waits for the sample of the processes in the middle of the idle time.
+    private void passHalfOfTheIdleTime(Sandbox sandbox) {
+        engine.time.advance(Duration.ofMinutes(16));
+        await().until(() -> !sandbox.processActivity().isSampleDue(sandbox.lease()));
+    }
+
+    @Test
+    void endedSandboxDoesNotExpireAfterItsEnd() {
+        open(TestEngine.plain());
+        Sandbox sandbox = engine.sandbox("t1");
+        engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "test");
+        assertThat(List.of(
+                        sandbox.info(), engine.sandboxes.findEnded(sandbox.id()).orElseThrow()))
+                .allSatisfy(info -> {
+                    Instant end = info.end().orElseThrow().at();
+                    assertThat(info.expiresAt()).isBeforeOrEqualTo(end);
+                    assertThat(info.endsAt()).isBeforeOrEqualTo(end);
+                });
     }
 
     @Test

@@ -12,7 +12,7 @@ import dev.vivarium.core.guest.Service;
 import dev.vivarium.core.sandbox.FaultyProvider.Step;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Status;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +26,7 @@ class ServerFaultsTest {
     /// More failures than a guest may cause before it is quarantined.
     private static final int OFTEN = 4;
 
-    private static final ThreadId THREAD = new ThreadId("t1");
+    private static final ThreadKey THREAD = TestEngine.thread("t1");
 
     @TempDir
     Path home;

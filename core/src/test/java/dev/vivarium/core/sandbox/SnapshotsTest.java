@@ -88,7 +88,7 @@ class SnapshotsTest {
         snapshots().restore(sandbox, snapshot);
 
         assertThat(sandbox.info().status()).isEqualTo(Status.RUNNING);
-        assertThat(engine.sandboxes.require(new ThreadId("t"))).isSameAs(sandbox);
+        assertThat(engine.sandboxes.require(TestEngine.thread("t"))).isSameAs(sandbox);
         assertThat(output(sandbox, "cat file; ls")).isEqualTo("before\nfile");
         assertThat(engine.recorder.recoveries).containsExactly(SandboxListener.Recovery.RESTORED);
     }
@@ -108,7 +108,7 @@ class SnapshotsTest {
         }
 
         assertThat(HostProcess.isAlive(Long.parseLong(process))).isTrue();
-        assertThat(snapshots().list(sandbox.thread())).containsExactly(snapshot);
+        assertThat(snapshots().list(sandbox.owner())).containsExactly(snapshot);
     }
 
     @Test
@@ -192,9 +192,9 @@ class SnapshotsTest {
         SnapshotInfo snapshot = snapshots().take(sandbox, "");
         failure(Failure.ThreadHasSandbox.class, () -> engine.sandboxes.fork(request("t"), snapshot));
         var requestOfBob = NewSandbox.of(new UserId("bob"), new ThreadId("t"));
-        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.fork(requestOfBob, snapshot));
+        assertThat(engine.sandboxes.fork(requestOfBob, snapshot).info().status())
+                .isEqualTo(Status.RUNNING);
         engine.sandboxes.terminate(sandbox.id(), End.Cause.USER, "done");
-        failure(Failure.NoSandboxForThread.class, () -> engine.sandboxes.fork(requestOfBob, snapshot));
         assertThat(engine.sandboxes.fork(request("t"), snapshot).info().status())
                 .isEqualTo(Status.RUNNING);
     }
@@ -208,7 +208,7 @@ class SnapshotsTest {
         engine.stop();
         engine.open(TestEngine.plain());
 
-        assertThat(snapshots().list(new ThreadId("t"))).containsExactly(snapshot);
+        assertThat(snapshots().list(TestEngine.thread("t"))).containsExactly(snapshot);
         assertThat(output(engine.sandboxes.fork(request("t"), snapshot), "cat file"))
                 .isEqualTo("kept");
     }
@@ -217,22 +217,22 @@ class SnapshotsTest {
     void deletedSnapshotIsNeitherListedNorKept() {
         SnapshotInfo snapshot = snapshots().take(engine.sandbox("t"), "");
         snapshots().delete(snapshot);
-        assertThat(snapshots().list(snapshot.thread())).isEmpty();
+        assertThat(snapshots().list(snapshot.key())).isEmpty();
         assertThat(engine.provider.snapshots()).isEmpty();
         failure(
                 Failure.NoSuchSnapshot.class,
-                () -> snapshots().require(snapshot.thread(), snapshot.id().value()));
+                () -> snapshots().require(snapshot.key(), snapshot.id().value()));
     }
 
     @Test
     void snapshotIsFoundByItsOwnThreadOnly() {
         SnapshotInfo snapshot = snapshots().take(engine.sandbox("t"), "");
-        assertThat(snapshots().require(snapshot.thread(), snapshot.id().value()))
-                .isEqualTo(snapshot);
+        assertThat(snapshots().require(snapshot.key(), snapshot.id().value())).isEqualTo(snapshot);
         failure(
                 Failure.NoSuchSnapshot.class,
-                () -> snapshots().require(new ThreadId("other"), snapshot.id().value()));
-        failure(Failure.NoSuchSnapshot.class, () -> snapshots().require(snapshot.thread(), "../etc"));
+                () -> snapshots()
+                        .require(TestEngine.thread("other"), snapshot.id().value()));
+        failure(Failure.NoSuchSnapshot.class, () -> snapshots().require(snapshot.key(), "../etc"));
     }
 
     @Test
@@ -243,7 +243,7 @@ class SnapshotsTest {
         for (int i = 0; i < Snapshots.PER_THREAD; i++) {
             rows.insert(new SnapshotInfo(
                     SnapshotId.random(random),
-                    new ThreadId("t"),
+                    TestEngine.thread("t"),
                     sandbox.id(),
                     "",
                     0,
@@ -260,7 +260,7 @@ class SnapshotsTest {
         engine.provider.fail(Step.SNAPSHOT, 1);
         failure(Failure.ProviderFailed.class, () -> snapshots().take(sandbox, ""));
         assertThat(engine.provider.snapshots()).isEmpty();
-        assertThat(snapshots().list(new ThreadId("t"))).isEmpty();
+        assertThat(snapshots().list(TestEngine.thread("t"))).isEmpty();
         assertThat(output(sandbox, "echo awake")).isEqualTo("awake");
     }
 
@@ -279,7 +279,7 @@ class SnapshotsTest {
         SnapshotInfo snapshot = snapshots().take(engine.sandbox("t"), "");
         engine.provider.fail(Step.RESTORE, 1);
         failure(Failure.ProviderFailed.class, () -> engine.sandboxes.fork(request("other"), snapshot));
-        assertThat(engine.sandboxes.find(new ThreadId("other"))).isEmpty();
+        assertThat(engine.sandboxes.find(TestEngine.thread("other"))).isEmpty();
         assertThat(engine.provider.survivors()).hasSize(1);
     }
 

@@ -17,6 +17,7 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,6 +31,11 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 /// Removes everything on close.
 final class TestEngine implements AutoCloseable {
     static final UserId ANN = new UserId("ann");
+
+    /// Returns the thread of [#ANN] with this name.
+    static ThreadKey thread(String name) {
+        return new ThreadKey(ANN, new ThreadId(name));
+    }
 
     final Path home;
     final AdjustableTime time = new AdjustableTime();

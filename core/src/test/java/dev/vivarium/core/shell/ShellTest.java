@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.exec.CommandListener;
+import dev.vivarium.core.exec.OutputListener;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.core.shell.Participant.Role;
@@ -155,7 +155,8 @@ final class ShellTest {
     @Test
     void twentyViewersReceiveTheWholeOutput() throws Exception {
         // A long timeout, so that a slow machine does not make viewers count as absent.
-        shells = new Shells(new SecureRandom(), InstantSource.system(), CommandListener.NONE, Duration.ofMinutes(2));
+        shells =
+                new Shells(new SecureRandom(), InstantSource.system(), _ -> OutputListener.NONE, Duration.ofMinutes(2));
         Shell shell = open("stty -opost -echo; echo ready; read go; seq 500000");
         try (Viewer typist = join(shell, "typist", Role.TYPIST);
                 var workers = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -263,7 +264,7 @@ final class ShellTest {
     }
 
     private static Shells newShells() {
-        return new Shells(new SecureRandom(), InstantSource.system(), CommandListener.NONE);
+        return new Shells(new SecureRandom(), InstantSource.system(), _ -> OutputListener.NONE);
     }
 
     private static Viewer join(Shell shell, String user, Role role) {

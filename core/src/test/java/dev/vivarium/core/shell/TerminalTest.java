@@ -2,6 +2,7 @@ package dev.vivarium.core.shell;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.model.Command;
@@ -31,14 +32,14 @@ final class TerminalTest {
 
     @Test
     void programSeesATerminalOfTheGivenSize() {
-        try (Terminal terminal = open(Command.shell("tty -s && echo yes; stty size; echo $TERM"))) {
+        try (Execution terminal = open(Command.shell("tty -s && echo yes; stty size; echo $TERM"))) {
             assertThat(screenUntil(terminal, "xterm-256color")).contains("yes").contains("30 100");
         }
     }
 
     @Test
     void inputIsEchoedAndRun() {
-        try (Terminal terminal = open(Command.of("bash", "--norc"))) {
+        try (Execution terminal = open(Command.of("bash", "--norc"))) {
             type(terminal, "echo $((6 * 7))\n");
             assertThat(screenUntil(terminal, "42")).contains("echo $((6 * 7))");
         }
@@ -46,8 +47,8 @@ final class TerminalTest {
 
     @Test
     void resizeReachesTheProgram() {
-        try (Terminal terminal = open(Command.of("bash", "--norc"))) {
-            terminal.resize(new TerminalSize(132, 43));
+        try (Execution terminal = open(Command.of("bash", "--norc"))) {
+            terminal.resize(132, 43);
             type(terminal, "stty size\n");
             screenUntil(terminal, "43 132");
         }
@@ -55,7 +56,7 @@ final class TerminalTest {
 
     @Test
     void controlCSendsAnInterrupt() {
-        try (Terminal terminal =
+        try (Execution terminal =
                 open(Command.shell("trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"))) {
             screenUntil(terminal, "ready");
             type(terminal, "\u0003");
@@ -66,22 +67,22 @@ final class TerminalTest {
 
     @Test
     void killedProgramEndsTheTerminal() {
-        try (Terminal terminal = open(Command.of("cat"))) {
+        try (Execution terminal = open(Command.of("cat"))) {
             terminal.signal(SIGKILL, SignalTarget.TREE);
             assertThat(exit(terminal).cause()).isEqualTo(Exit.Cause.SIGNALLED);
         }
     }
 
-    private static Terminal open(Command command) {
-        return Terminal.openKept(real.guest(), command, "terminal", new TerminalSize(100, 30));
+    private static Execution open(Command command) {
+        return Execution.startOnKeptTerminal(real.guest(), Shells.interactive(command), "terminal", 100, 30);
     }
 
-    private static void type(Terminal terminal, String text) {
+    private static void type(Execution terminal, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         terminal.write(bytes, 0, bytes.length);
     }
 
-    private static String screenUntil(Terminal terminal, String wanted) {
+    private static String screenUntil(Execution terminal, String wanted) {
         var screen = new StringBuilder();
         while (screen.indexOf(wanted) < 0) {
             ExecEvent event = terminal.next();
@@ -93,7 +94,7 @@ final class TerminalTest {
         return screen.toString();
     }
 
-    private static Exit exit(Terminal terminal) {
+    private static Exit exit(Execution terminal) {
         while (true) {
             if (terminal.next() instanceof ExecEvent.Exited(Exit exit)) {
                 return exit;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.core.store.HomeLock.Before;
+import dev.vivarium.core.store.HomeLock.EarlierState;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,14 +46,14 @@ class HomeLockTest {
     void claimReportsThePreviousStateOfTheHome() throws IOException {
         Path absent = directory.resolve("absent");
         try (var lock = HomeLock.claim(absent)) {
-            assertThat(lock.before()).isEqualTo(Before.ABSENT);
+            assertThat(lock.earlierState()).isEqualTo(EarlierState.ABSENT);
         }
         try (var lock = HomeLock.claim(Files.createDirectory(directory.resolve("empty")))) {
-            assertThat(lock.before()).isEqualTo(Before.EMPTY);
+            assertThat(lock.earlierState()).isEqualTo(EarlierState.EMPTY);
         }
         Files.createFile(absent.resolve("vivarium.db"));
         try (var lock = HomeLock.claim(absent)) {
-            assertThat(lock.before()).isEqualTo(Before.IN_USE);
+            assertThat(lock.earlierState()).isEqualTo(EarlierState.NOT_EMPTY);
         }
     }
 }

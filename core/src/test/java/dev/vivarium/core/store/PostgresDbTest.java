@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.vivarium.testbed.PostgresServer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,23 +17,26 @@ class PostgresDbTest {
     /// Time in which the database must respond, and again within twice this time.
     private static final Duration SHORT = Duration.ofSeconds(6);
 
+    @TempDir
+    private Path home;
+
     private final PostgresAddress address =
             PostgresAddress.of(PostgresServer.shared().newDatabase());
 
     @Test
     void databaseIsUsedByOneServerAtATime() {
-        try (var _ = Db.postgres(address)) {
-            assertThatThrownBy(() -> Db.postgres(address, SHORT))
+        try (var _ = Db.postgres(address, home)) {
+            assertThatThrownBy(() -> Db.postgres(address, home, SHORT))
                     .hasMessageContaining(address.shown())
                     .hasMessageContaining("in use by another server");
         }
-        Db.postgres(address).close();
+        Db.postgres(address, home).close();
     }
 
     @Test
     void closedConnectionsAreReopened() {
         try (var server = PostgresServer.start();
-                var db = Db.postgres(PostgresAddress.of(server.newDatabase()))) {
+                var db = Db.postgres(PostgresAddress.of(server.newDatabase()), home)) {
             db.write(sql -> sql.update("create table kept (n integer not null)"));
             kept(db);
             server.cutConnections();
@@ -49,7 +54,7 @@ class PostgresDbTest {
     @ParameterizedTest
     @ValueSource(strings = {"postgresql://127.0.0.1:1/viv", "postgresql://no-such-host.invalid/viv"})
     void unreachableDatabaseIsReportedWithItsAddress(String unreachable) {
-        assertThatThrownBy(() -> Db.postgres(PostgresAddress.of(unreachable)))
+        assertThatThrownBy(() -> Db.postgres(PostgresAddress.of(unreachable), home))
                 .hasMessageContaining(unreachable)
                 .hasMessageContaining("the store did not answer");
     }

@@ -1,17 +1,15 @@
 package dev.vivarium.core.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.vivarium.core.store.SandboxRow.Owner;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.End;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
-import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,8 +24,9 @@ import org.junit.jupiter.api.Test;
 /// Contract of the sandbox rows on every database.
 abstract class SandboxRowsContract {
     private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
-    private static final ThreadId THREAD = new ThreadId("t 1/ö");
     private static final UserId ANN = new UserId("ann");
+    private static final ThreadId NAME = new ThreadId("t 1/ö");
+    private static final ThreadKey THREAD = new ThreadKey(ANN, NAME);
 
     private final Random random = new Random(1);
     private Db db;
@@ -49,28 +48,39 @@ abstract class SandboxRowsContract {
 
     @Test
     void rowIsReadBackUnchanged() {
-        SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.CREATING);
+        SandboxRow row = row(Optional.of(THREAD), Phase.CREATING);
         rows.insert(row);
         assertThat(rows.find(row.id())).contains(row);
         assertThat(rows.alive()).containsExactly(row);
-        assertThat(rows.ownerOf(THREAD)).contains(ANN);
+        assertThat(rows.hasThread(THREAD)).isTrue();
+        assertThat(rows.ownersOf(NAME)).containsExactly(ANN);
     }
 
     @Test
-    void threadKeepsItsFirstUserAfterItsSandboxesArePruned() {
-        SandboxRow first = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
+    void usersHaveThreadsOfTheSameName() {
+        var ofBob = new ThreadKey(new UserId("bob"), NAME);
+        SandboxRow first = row(Optional.of(THREAD), Phase.RUNNING);
         rows.insert(first);
-        rows.end(first.id(), Phase.TERMINATED, new End(End.Cause.USER, "", NOW));
+        assertThat(rows.hasThread(ofBob)).isFalse();
+        SandboxRow second = row(Optional.of(ofBob), Phase.RUNNING);
+        rows.insert(second);
+        assertThat(rows.find(first.id()).orElseThrow().owner()).contains(THREAD);
+        assertThat(rows.find(second.id()).orElseThrow().owner()).contains(ofBob);
+        assertThat(rows.ownersOf(NAME)).containsExactly(ANN, ofBob.user());
+    }
+
+    @Test
+    void threadStaysKnownAfterItsSandboxesArePruned() {
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
+        rows.insert(row);
+        rows.end(row.id(), Phase.TERMINATED, new End(End.Cause.USER, "", NOW));
         rows.prune(NOW.plusSeconds(1));
-        SandboxRow rowOfBob = row(Optional.of(new Owner(THREAD, new UserId("bob"))), Phase.CREATING);
-        var thrown = catchThrowableOfType(SandboxException.class, () -> rows.insert(rowOfBob));
-        assertThat(thrown.failure()).isEqualTo(new Failure.NoSandboxForThread(THREAD));
-        assertThat(rows.find(rowOfBob.id())).isEmpty();
+        assertThat(rows.hasThread(THREAD)).isTrue();
     }
 
     @Test
     void firstEndIsFinal() {
-        SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
         rows.insert(row);
         var end = new End(End.Cause.OOM, "out of memory", NOW);
         assertThat(rows.end(row.id(), Phase.FAILED, end)).isTrue();
@@ -91,7 +101,7 @@ abstract class SandboxRowsContract {
         rows.insert(pooled);
         SandboxRow owned = new SandboxRow(
                 pooled.id(),
-                Optional.of(new Owner(THREAD, ANN)),
+                Optional.of(THREAD),
                 Phase.RUNNING,
                 pooled.image(),
                 pooled.secret(),
@@ -99,6 +109,7 @@ abstract class SandboxRowsContract {
                 Map.of("A", "1"),
                 Egress.of("egress", List.of("example.com", "*.example.org:8443")),
                 Duration.ofMinutes(5),
+                OnIdle.HIBERNATE,
                 NOW,
                 NOW,
                 NOW.plusSeconds(60),
@@ -112,7 +123,7 @@ abstract class SandboxRowsContract {
 
     @Test
     void egressListIsStored() {
-        SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
         rows.insert(row);
         var list = Egress.of("egress", List.of("example.com", "[2606:4700::1111]:443", "*.example.org:*"));
         rows.egress(row.id(), list);
@@ -121,14 +132,62 @@ abstract class SandboxRowsContract {
 
     @Test
     void endedRowsArePrunedByAge() {
-        SandboxRow row = row(Optional.of(new Owner(THREAD, ANN)), Phase.RUNNING);
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
         rows.insert(row);
         rows.end(row.id(), Phase.TERMINATED, new End(End.Cause.IDLE, "", NOW));
         assertThat(rows.prune(NOW)).isZero();
         assertThat(rows.prune(NOW.plusMillis(1))).isEqualTo(1);
     }
 
-    private SandboxRow row(Optional<Owner> owner, Phase phase) {
+    @Test
+    void environmentIsEncryptedAndDeletedWithTheSandbox() {
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
+        rows.insert(row);
+        assertThat(storedEnv(row)).startsWith("sealed:").doesNotContain("EMPTY");
+        rows.end(row.id(), Phase.TERMINATED, new End(End.Cause.USER, "", NOW));
+        assertThat(storedEnv(row)).isEmpty();
+    }
+
+    @Test
+    void environmentOfAnotherSandboxIsNotDecrypted() {
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
+        SandboxRow other = row(Optional.of(new ThreadKey(ANN, new ThreadId("t2"))), Phase.RUNNING);
+        rows.insert(row);
+        rows.insert(other);
+        storeEnv(other, storedEnv(row));
+        assertThat(rows.find(other.id()).orElseThrow().env()).isEmpty();
+    }
+
+    @Test
+    void plainEnvironmentsOfAnEarlierVersionAreEncryptedAtTheNextStart() {
+        SandboxRow row = row(Optional.of(THREAD), Phase.RUNNING);
+        SandboxRow ended = row(Optional.of(new ThreadKey(ANN, new ThreadId("t2"))), Phase.RUNNING);
+        rows.insert(row);
+        rows.insert(ended);
+        rows.end(ended.id(), Phase.TERMINATED, new End(End.Cause.USER, "", NOW));
+        storeEnv(row, EnvText.encode(row.env()));
+        storeEnv(ended, EnvText.encode(ended.env()));
+        close();
+        open();
+        assertThat(storedEnv(row)).startsWith("sealed:");
+        assertThat(storedEnv(ended)).isEmpty();
+        assertThat(rows.find(row.id())).contains(row);
+    }
+
+    private String storedEnv(SandboxRow row) {
+        return db.read(sql -> sql.first(
+                        "select env from sandboxes where id = ?",
+                        columns -> columns.getString(1),
+                        row.id().value())
+                .orElseThrow());
+    }
+
+    private void storeEnv(SandboxRow row, String text) {
+        db.write(sql -> sql.update(
+                "update sandboxes set env = ? where id = ?", text, row.id().value()));
+    }
+
+    private SandboxRow row(Optional<ThreadKey> owner, Phase phase) {
         return new SandboxRow(
                 SandboxId.random(random),
                 owner,
@@ -139,6 +198,7 @@ abstract class SandboxRowsContract {
                 Map.of("A&B", "x=y&z ö\n", "EMPTY", ""),
                 Egress.NONE,
                 Duration.ofMinutes(30),
+                OnIdle.END,
                 NOW,
                 NOW,
                 NOW.plusSeconds(3600),

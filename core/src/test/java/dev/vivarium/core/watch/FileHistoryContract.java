@@ -6,7 +6,7 @@ import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Retention;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.watch.FileHistory.Moment;
-import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.core.watch.FileHistory.Step;
 import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.NewEvent;

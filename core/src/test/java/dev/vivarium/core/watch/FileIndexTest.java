@@ -9,7 +9,7 @@ import dev.vivarium.core.guest.RealGuest;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
-import dev.vivarium.core.watch.FileRows.Step;
+import dev.vivarium.core.watch.FileHistory.Step;
 import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.FileEntry;

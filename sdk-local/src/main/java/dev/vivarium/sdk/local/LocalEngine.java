@@ -9,8 +9,11 @@ import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
+import dev.vivarium.model.UserId;
 import dev.vivarium.sdk.engine.Content;
 import dev.vivarium.sdk.engine.Engine;
 import dev.vivarium.sdk.engine.LocalConfig;
@@ -18,6 +21,7 @@ import dev.vivarium.sdk.engine.Run;
 import dev.vivarium.sdk.engine.Session;
 import dev.vivarium.sdk.engine.Snapshots;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
@@ -49,8 +53,25 @@ final class LocalEngine implements Engine {
 
     @Override
     public Optional<Session> find(ThreadId thread) {
-        return interruptibly(
-                () -> sandboxes.find(thread).map(found -> new Session(found.info(), Session.Origin.EXISTING)));
+        return interruptibly(() -> key(sandboxes, thread).flatMap(this::findOf));
+    }
+
+    @Override
+    public Optional<Session> find(ThreadKey key) {
+        return interruptibly(() -> findOf(key));
+    }
+
+    private Optional<Session> findOf(ThreadKey key) {
+        return sandboxes.find(key).map(found -> new Session(found.info(), Session.Origin.EXISTING));
+    }
+
+    /// Returns the only thread of this name. Fails with `AmbiguousThread` if several users have one.
+    static Optional<ThreadKey> key(Sandboxes sandboxes, ThreadId thread) {
+        List<UserId> owners = sandboxes.ownersOf(thread);
+        if (owners.size() > 1) {
+            throw new SandboxException(new SandboxFailure.AmbiguousThread(thread, owners));
+        }
+        return owners.stream().map(owner -> new ThreadKey(owner, thread)).findFirst();
     }
 
     @Override

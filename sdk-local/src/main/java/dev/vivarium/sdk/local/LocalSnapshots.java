@@ -10,6 +10,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import dev.vivarium.sdk.engine.Snapshots;
 import java.util.List;
@@ -25,12 +26,12 @@ final class LocalSnapshots implements Snapshots {
 
     @Override
     public SnapshotInfo take(String thread, String name) {
-        return interruptibly(() -> sandboxes.snapshots().take(sandboxes.require(new ThreadId(thread)), name));
+        return interruptibly(() -> sandboxes.snapshots().take(sandboxes.require(key(thread)), name));
     }
 
     @Override
     public List<SnapshotInfo> list(String thread) {
-        return sandboxes.snapshots().list(new ThreadId(thread));
+        return sandboxes.snapshots().list(key(thread));
     }
 
     @Override
@@ -41,7 +42,7 @@ final class LocalSnapshots implements Snapshots {
     @Override
     public SandboxInfo restore(SnapshotInfo snapshot) {
         return interruptibly(() -> {
-            Sandbox sandbox = sandboxes.require(snapshot.thread());
+            Sandbox sandbox = sandboxes.require(snapshot.key());
             sandboxes.snapshots().restore(sandbox, snapshot);
             return sandbox.info();
         });
@@ -49,12 +50,16 @@ final class LocalSnapshots implements Snapshots {
 
     @Override
     public SandboxInfo fork(SnapshotInfo snapshot, String thread, Optional<String> user) {
-        UserId owner = user.map(UserId::new)
-                .or(() -> sandboxes.ownerOf(snapshot.thread()))
-                .orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(snapshot.thread())));
+        UserId owner = user.map(UserId::new).orElse(snapshot.key().user());
         return interruptibly(() -> sandboxes
                 .fork(NewSandbox.of(owner, new ThreadId(thread)), snapshot)
                 .info());
+    }
+
+    private ThreadKey key(String thread) {
+        var name = new ThreadId(thread);
+        return LocalEngine.key(sandboxes, name)
+                .orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(name)));
     }
 
     @Override

@@ -7,6 +7,7 @@ import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import java.io.InputStream;
 import java.util.Optional;
 
@@ -18,8 +19,12 @@ public interface Engine extends AutoCloseable {
     /// Returns the sandbox of the thread, and creates it if the thread has none.
     Session open(NewSandbox request);
 
-    /// Returns the live sandbox of the thread, if any.
+    /// Returns the live sandbox of the thread, if any: of the caller's own thread, otherwise of the only thread of
+    /// this name that the caller may use. Fails with `AmbiguousThread` if there are several.
     Optional<Session> find(ThreadId thread);
+
+    /// Returns the live sandbox of the thread of this owner, if any.
+    Optional<Session> find(ThreadKey key);
 
     /// Runs a shell command to its end. `NoSuchSandbox` guarantees that it did not start.
     ExecResult execute(SandboxId id, Command command);

@@ -3,7 +3,6 @@ package dev.vivarium.sdk.engine;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.ThreadId;
-import java.time.Instant;
 
 /// A thread's sandbox as it was when the client asked for it. Immutable.
 public record Session(SandboxInfo info, Origin origin) {
@@ -21,11 +20,6 @@ public record Session(SandboxInfo info, Origin origin) {
 
     public ThreadId thread() {
         return info.thread();
-    }
-
-    /// End of the session if no client uses it again.
-    public Instant expiresAt() {
-        return info.expiresAt();
     }
 
     public boolean isNew() {

@@ -1,80 +1,24 @@
 package dev.vivarium.sdk.http;
 
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
-import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpTimeoutException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.List;
-import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow.Subscription;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
-/// Streamed HTTP body with a timeout for silence, which the body stream of the JDK does not have. Confined to the
-/// reading thread, except for [#close].
-final class BodyStream extends InputStream implements BodySubscriber<BodyStream> {
-    /// Delivery of the connection: bytes, or the end with an optional cause.
-    private sealed interface Delivery {
-        record Bytes(List<ByteBuffer> buffers) implements Delivery {}
-
-        record End(@Nullable Throwable cause) implements Delivery {}
-    }
-
+/// Body of a response of `java.net.http` with a timeout for silence, which the stream of the JDK does not have.
+/// Confined to the reading thread, except for [#close], which ends a read in progress.
+final class BodyStream extends FilterInputStream {
     private final Duration silence;
-    private final CompletableFuture<BodyStream> ready = CompletableFuture.completedFuture(this);
-    /// Holds one requested delivery, one end of the connection and one end of [#close].
-    private final BlockingQueue<Delivery> deliveries = new ArrayBlockingQueue<>(3);
-    private final Queue<ByteBuffer> current = new ArrayDeque<>();
-    private volatile @Nullable Subscription subscription;
-    private volatile boolean closed;
-    private Delivery.@Nullable End end;
+    private volatile boolean silent;
 
-    BodyStream(Duration silence) {
+    BodyStream(InputStream body, Duration silence) {
+        super(body);
         this.silence = silence;
-    }
-
-    @Override
-    public CompletionStage<BodyStream> getBody() {
-        return ready;
-    }
-
-    @Override
-    public void onSubscribe(Subscription given) {
-        subscription = given;
-        if (closed) {
-            given.cancel();
-        } else {
-            given.request(1);
-        }
-    }
-
-    @Override
-    public void onNext(List<ByteBuffer> buffers) {
-        hand(new Delivery.Bytes(buffers));
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-        hand(new Delivery.End(cause));
-    }
-
-    @Override
-    public void onComplete() {
-        hand(new Delivery.End(null));
-    }
-
-    /// The queue is never full; see [#deliveries].
-    private void hand(Delivery delivery) {
-        deliveries.offer(delivery);
     }
 
     @Override
@@ -85,84 +29,40 @@ final class BodyStream extends InputStream implements BodySubscriber<BodyStream>
 
     @Override
     public int read(byte[] target, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, target.length);
-        if (length == 0) {
-            return 0;
-        }
-        ByteBuffer buffer = await();
-        if (buffer == null) {
-            return -1;
-        }
-        int count = Math.min(length, buffer.remaining());
-        buffer.get(target, offset, count);
-        return count;
-    }
-
-    @Override
-    public int available() {
-        ByteBuffer buffer = current.peek();
-        return buffer == null ? 0 : buffer.remaining();
-    }
-
-    /// Returns a buffer that is not empty, or null at the end.
-    private @Nullable ByteBuffer await() throws IOException {
-        while (true) {
-            ByteBuffer buffer = current.peek();
-            if (buffer != null && buffer.hasRemaining()) {
-                return buffer;
-            }
-            current.poll();
-            if (buffer == null && !receive()) {
-                return null;
-            }
-        }
-    }
-
-    /// Waits for the next delivery. Reports whether it has bytes.
-    private boolean receive() throws IOException {
-        Delivery delivery = end == null ? poll() : end;
-        switch (delivery) {
-            case Delivery.Bytes bytes -> {
-                current.addAll(bytes.buffers());
-                Objects.requireNonNull(subscription).request(1);
-                return true;
-            }
-            case Delivery.End over -> {
-                end = over;
-                if (over.cause() != null) {
-                    throw new IOException(over.cause().getMessage(), over.cause());
-                }
-                return false;
-            }
-        }
-    }
-
-    private Delivery poll() throws IOException {
         try {
-            Delivery delivery = deliveries.poll(silence.toNanos(), TimeUnit.NANOSECONDS);
-            if (delivery == null) {
-                close();
-                throw new HttpTimeoutException("no data for " + silence.toSeconds() + " s");
-            }
-            return delivery;
-        } catch (InterruptedException e) {
-            close();
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while reading from the server");
+            return in.available() > 0 ? in.read(target, offset, length) : await(target, offset, length);
+        } catch (IOException e) {
+            throw explained(e);
         }
     }
 
-    /// Drops the rest of the body. Closes the connection unless the body has ended.
-    @Override
-    public void close() {
-        if (closed) {
-            return;
+    private int await(byte[] target, int offset, int length) throws IOException {
+        Future<?> timer = ForkJoinPool.commonPool().schedule(this::timeOut, silence.toNanos(), TimeUnit.NANOSECONDS);
+        try {
+            return in.read(target, offset, length);
+        } finally {
+            timer.cancel(false);
         }
-        closed = true;
-        Subscription given = subscription;
-        if (given != null) {
-            given.cancel();
+    }
+
+    private void timeOut() {
+        silent = true;
+        try {
+            close();
+        } catch (IOException _) {
+            // The reader reports the timeout.
         }
-        hand(new Delivery.End(new IOException("closed")));
+    }
+
+    /// The stream of the JDK reports every end with the message "closed" and an optional cause.
+    private IOException explained(IOException e) {
+        if (silent) {
+            return new HttpTimeoutException("no data for " + silence.toSeconds() + " s");
+        }
+        return switch (e.getCause()) {
+            case null -> e;
+            case InterruptedException _ -> new InterruptedIOException("interrupted while reading from the server");
+            case Throwable cause -> new IOException(cause.getMessage(), cause);
+        };
     }
 }

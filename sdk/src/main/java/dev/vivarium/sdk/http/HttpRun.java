@@ -14,15 +14,13 @@ import java.util.Optional;
 /// Command on a server, read from its event stream. Disconnecting cancels it. Confined to the reading thread, except
 /// for [#close].
 final class HttpRun implements Run {
-    private final Connection connection;
-    private final BodyStream body;
+    private final Response response;
     private final BufferedReader lines;
     private boolean finished;
 
-    HttpRun(Connection connection, BodyStream body) {
-        this.connection = connection;
-        this.body = body;
-        this.lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+    HttpRun(Response response) {
+        this.response = response;
+        this.lines = new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8));
     }
 
     @Override
@@ -42,16 +40,16 @@ final class HttpRun implements Run {
         try {
             String line = lines.readLine();
             if (line == null) {
-                throw connection.unreachable("the connection broke off while the command ran", null);
+                throw response.unreachable("the connection broke off while the command ran");
             }
             return Json.answer(line);
         } catch (IOException e) {
-            throw connection.failed(e);
+            throw response.failed(e);
         }
     }
 
     @Override
     public void close() {
-        body.close();
+        response.close();
     }
 }

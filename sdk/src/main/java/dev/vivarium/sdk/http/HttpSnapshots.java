@@ -33,23 +33,28 @@ public final class HttpSnapshots implements Snapshots {
 
     @Override
     public SandboxInfo restore(SnapshotInfo snapshot) {
-        return transport.post(path(snapshot) + "/restore", _ -> {}, SessionJson::info);
+        return at(snapshot).post(path(snapshot) + "/restore", _ -> {}, SessionJson::info);
     }
 
     @Override
     public SandboxInfo fork(SnapshotInfo snapshot, String thread, Optional<String> user) {
-        return transport.post(
-                path(snapshot) + "/fork",
-                out -> {
-                    out.writeStringProperty("thread_id", thread);
-                    user.ifPresent(owner -> out.writeStringProperty("user_id", owner));
-                },
-                SessionJson::info);
+        return at(snapshot)
+                .post(
+                        path(snapshot) + "/fork",
+                        out -> {
+                            out.writeStringProperty("thread_id", thread);
+                            user.ifPresent(owner -> out.writeStringProperty("user_id", owner));
+                        },
+                        SessionJson::info);
     }
 
     @Override
     public void delete(SnapshotInfo snapshot) {
-        transport.delete(path(snapshot));
+        at(snapshot).delete(path(snapshot));
+    }
+
+    private Transport at(SnapshotInfo snapshot) {
+        return transport.withOwner(snapshot.key().user());
     }
 
     private static String path(String thread) {

@@ -1,9 +1,13 @@
 package dev.vivarium.sdk.http;
 
 import dev.vivarium.model.SandboxId;
-import java.net.http.HttpRequest.BodyPublisher;
-import java.net.http.HttpRequest.BodyPublishers;
+import dev.vivarium.sdk.http.Transport.Body;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.UUID;
 
@@ -24,19 +28,13 @@ final class Multipart {
         this.tail = ("\r\n--" + boundary + "--\r\n").getBytes(StandardCharsets.US_ASCII);
     }
 
-    String contentType() {
-        return "multipart/form-data; boundary=" + boundary;
-    }
-
     /// With a known length, the server can refuse before it reads the content.
-    BodyPublisher around(Source bytes, OptionalLong length) {
-        BodyPublisher whole = BodyPublishers.concat(
-                BodyPublishers.ofByteArray(head),
-                BodyPublishers.ofInputStream(() -> bytes),
-                BodyPublishers.ofByteArray(tail));
-        return length.isPresent()
-                ? BodyPublishers.fromPublisher(whole, head.length + length.getAsLong() + tail.length)
-                : whole;
+    Body around(InputStream bytes, OptionalLong length) {
+        var parts = List.of(new ByteArrayInputStream(head), bytes, new ByteArrayInputStream(tail));
+        return new Body(
+                "multipart/form-data; boundary=" + boundary,
+                new SequenceInputStream(Collections.enumeration(parts)),
+                length.isPresent() ? head.length + length.getAsLong() + tail.length : -1);
     }
 
     private String field(String name, String value) {

@@ -38,7 +38,7 @@ sealed interface RawResponse {
         }
     }
 
-    record ByClient(HttpResponse<InputStream> response) implements RawResponse {
+    record ByClient(HttpResponse<InputStream> response, InputStream body) implements RawResponse {
         @Override
         public int status() {
             return response.statusCode();
@@ -47,11 +47,6 @@ sealed interface RawResponse {
         @Override
         public Optional<String> header(String name) {
             return response.headers().firstValue(name);
-        }
-
-        @Override
-        public InputStream body() {
-            return response.body();
         }
 
         @Override

@@ -1,8 +1,11 @@
 package dev.vivarium.sdk.http;
 
+import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -13,13 +16,13 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// Response of a server whose body is streamed. Confined to one thread.
+/// Response of a server. Its body is streamed, or buffered by the first method that decodes it. Confined to one thread.
 public final class Response implements AutoCloseable {
-    private static final int FIRST_FAILURE = 400;
+    private static final int LAST_SUCCESS = 299;
 
     private final URI server;
     private final RawResponse received;
-    private @Nullable Answer answer;
+    private byte @Nullable [] content;
 
     Response(URI server, RawResponse received) {
         this.server = server;
@@ -49,22 +52,67 @@ public final class Response implements AutoCloseable {
         }
     }
 
+    /// Reports whether the body describes a failure.
+    boolean isProblem() {
+        return header("Content-Type").orElse("").startsWith(ProblemJson.CONTENT_TYPE);
+    }
+
+    /// The failure that this response carries, if any. If a proxy wrote the body, only the status is reliable.
+    public Optional<Failure> problem() {
+        if (status() <= LAST_SUCCESS && !isProblem()) {
+            return Optional.empty();
+        }
+        byte[] bytes = content();
+        try {
+            return Optional.of(ProblemJson.read(fields(bytes)));
+        } catch (SandboxException _) {
+            return Optional.of(ProblemJson.unrecognized(
+                    "http-" + status(), status(), server + " answered with HTTP status " + status()));
+        }
+    }
+
     /// Throws the failure that this response carries, if any.
     public Response requireSuccess() {
-        if (status() >= FIRST_FAILURE) {
-            answer().requireSuccess();
-        }
+        problem().ifPresent(failure -> {
+            throw new SandboxException(failure);
+        });
         return this;
     }
 
     /// Decodes the body of a success; throws the failure otherwise.
     public <T> T read(Function<JsonFields, T> codec) {
-        return answer().read(codec);
+        return requireSuccess().decode(codec);
     }
 
     /// Decodes the body for any status.
     public <T> T decode(Function<JsonFields, T> codec) {
-        return answer().decode(codec);
+        byte[] bytes = content();
+        try {
+            return codec.apply(fields(bytes));
+        } catch (SandboxException e) {
+            throw new SandboxException(
+                    ProblemJson.unrecognized(
+                            "bad-answer",
+                            status(),
+                            server + " did not send a valid response of this API; check the address and the versions"),
+                    e);
+        }
+    }
+
+    private static JsonFields fields(byte[] bytes) {
+        return Json.answer(new ByteArrayInputStream(bytes));
+    }
+
+    /// Returns the whole body. Repeated calls return the same.
+    private byte[] content() {
+        if (content == null) {
+            try (InputStream bytes = body()) {
+                content = bytes.readAllBytes();
+            } catch (IOException e) {
+                throw failed(e);
+            }
+        }
+        return content;
     }
 
     /// The body as a stream. Closing it before its end closes the connection.
@@ -72,37 +120,21 @@ public final class Response implements AutoCloseable {
         try {
             return received.body();
         } catch (IOException e) {
-            throw Transport.failure(server, e);
+            throw failed(e);
         }
     }
 
-    /// The failure that this response carries, if any. Buffers the body, so repeated calls return the same.
-    public Optional<Failure> problem() {
-        try {
-            requireSuccess();
-            return Optional.empty();
-        } catch (SandboxException e) {
-            return Optional.of(e.failure());
-        }
+    /// Returns the exception for a failed read of the body.
+    RuntimeException failed(IOException e) {
+        return Transport.failure(server, e);
     }
 
-    private Answer answer() {
-        if (answer == null) {
-            answer = receive();
-        }
-        return answer;
-    }
-
-    private Answer receive() {
-        try (InputStream bytes = body()) {
-            String type = header("Content-Type").orElse("");
-            return new Answer(server, status(), type, bytes.readAllBytes());
-        } catch (IOException e) {
-            throw Transport.failure(server, e);
-        }
+    SandboxException unreachable(String why) {
+        return new SandboxException(new Failure.ServerUnreachable(server.toString(), why));
     }
 
     /// Discards the rest of the body. The JDK reuses the connection if the rest is short and closes it otherwise.
+    /// Any thread may close a response of [HttpClientSender].
     @Override
     public void close() {
         try {

@@ -1,9 +1,9 @@
 package dev.vivarium.sdk.http;
 
-import dev.vivarium.sdk.engine.Content;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /// Content of an upload, with its progress and the failures of its source. The thread of the HTTP client reads it; the
@@ -13,12 +13,8 @@ final class Source extends FilterInputStream {
     private volatile boolean reading;
     private volatile @Nullable IOException failure;
 
-    private Source(InputStream bytes) {
+    Source(InputStream bytes) {
         super(bytes);
-    }
-
-    static Source of(Content content) throws IOException {
-        return new Source(content.open());
     }
 
     /// Returns the number of sent bytes.
@@ -31,11 +27,11 @@ final class Source extends FilterInputStream {
         return reading;
     }
 
-    /// Throws the failure of the source, if any.
-    void check() throws IOException {
+    /// Throws the failure of the source, if any. It is not a failure of the server.
+    void check() {
         IOException cause = failure;
         if (cause != null) {
-            throw cause;
+            throw new UncheckedIOException(cause);
         }
     }
 

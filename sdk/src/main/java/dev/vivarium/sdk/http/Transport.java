@@ -4,49 +4,57 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.UserId;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
+import java.io.InterruptedIOException;
 import java.net.ConnectException;
-import java.net.HttpRetryException;
-import java.net.HttpURLConnection;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import tools.jackson.core.JsonGenerator;
 
-/// HTTP calls to one address with one credential. Uses `HttpURLConnection`, because `java.net.http` takes longer to
-/// load than most commands take to run; large uploads use [LargeUpload]. Thread-safe.
+/// HTTP calls to one address with one credential. Thread-safe.
 public final class Transport {
-    static final Duration CONNECT = Duration.ofSeconds(5);
-    /// Read timeout. The server sends keep-alive lines on idle streams.
-    static final Duration SILENCE = Duration.ofSeconds(90);
-
-    private static final int SMALL_BODY = 64 * 1024;
-
-    static {
-        // The server may have processed a call whose connection broke, so the JDK must not repeat it.
-        System.setProperty("sun.net.http.retryPost", "false");
-    }
-
     private final URI base;
     private final String credential;
+    private final Sender sender;
+    private final Optional<UserId> owner;
 
     public Transport(URI base, String credential) {
+        this(base, credential, new UrlConnectionSender(), Optional.empty());
+    }
+
+    Transport(URI base, String credential, Sender sender) {
+        this(base, credential, sender, Optional.empty());
+    }
+
+    private Transport(URI base, String credential, Sender sender, Optional<UserId> owner) {
         this.base = base;
         this.credential = credential;
+        this.sender = sender;
+        this.owner = owner;
+    }
+
+    /// Returns a transport whose calls of `/threads/…` name this owner of the thread.
+    public Transport withOwner(UserId wanted) {
+        return new Transport(base, credential, sender, Optional.of(wanted));
     }
 
     /// Body of a request, read once; `length` is -1 if unknown. Confined to one thread.
     public record Body(String type, InputStream bytes, long length) {
+        static final int SMALL = 64 * 1024;
+
         public static Body json(Consumer<JsonGenerator> fields) {
             byte[] bytes = Json.bytes(fields);
             return new Body("application/json", new ByteArrayInputStream(bytes), bytes.length);
@@ -58,6 +66,10 @@ public final class Transport {
 
         public static Body none() {
             return new Body("", InputStream.nullInputStream(), 0);
+        }
+
+        boolean isLarge() {
+            return length < 0 || length > SMALL;
         }
     }
 
@@ -90,74 +102,51 @@ public final class Transport {
             all.put("Content-Type", body.type());
         }
         all.putAll(headers);
-        URI address = URI.create(base + path);
         try {
-            boolean large = method.equals("PUT") && (body.length() < 0 || body.length() > SMALL_BODY);
-            return new Response(
-                    base, large ? LargeUpload.send(address, method, all, body) : exchange(address, method, all, body));
+            return new Response(base, sender.send(method, URI.create(base + named(path)), all, body));
         } catch (IOException e) {
-            throw failed(e);
+            throw failure(base, e);
         }
     }
 
-    private static RawResponse exchange(URI address, String method, Map<String, String> headers, Body body)
-            throws IOException {
-        var call = (HttpURLConnection) address.toURL().openConnection();
-        call.setRequestMethod(method);
-        call.setConnectTimeout((int) CONNECT.toMillis());
-        call.setReadTimeout((int) SILENCE.toMillis());
-        call.setInstanceFollowRedirects(false);
-        call.setUseCaches(false);
-        headers.forEach(call::setRequestProperty);
-        try {
-            if (body.length() != 0 || method.equals("POST") || method.equals("PUT")) {
-                write(call, body);
-            }
-            return new RawResponse.ByConnection(call, call.getResponseCode());
-        } catch (HttpRetryException e) {
-            return new RawResponse.ByConnection(call, e.responseCode());
+    private String named(String path) {
+        if (owner.isEmpty() || !path.startsWith("/threads/")) {
+            return path;
         }
+        return path + (path.contains("?") ? "&" : "?") + "owner="
+                + segment(owner.get().value());
     }
 
-    private static void write(HttpURLConnection call, Body body) throws IOException {
-        call.setDoOutput(true);
-        if (body.length() < 0) {
-            call.setChunkedStreamingMode(SMALL_BODY);
-        } else if (body.length() > SMALL_BODY) {
-            call.setFixedLengthStreamingMode(body.length());
+    /// Distinguishes an interrupt of the caller from a failure of the server.
+    static RuntimeException failure(URI server, IOException e) {
+        if (e instanceof InterruptedIOException && Thread.currentThread().isInterrupted()) {
+            return HttpClientSender.interrupted();
         }
-        try (InputStream bytes = body.bytes();
-                OutputStream out = call.getOutputStream()) {
-            copy(bytes, out);
-        }
-    }
-
-    /// Flushes every chunk, because the source may be a keyboard.
-    private static void copy(InputStream bytes, OutputStream out) throws IOException {
-        var piece = new byte[SMALL_BODY];
-        for (int count = bytes.read(piece); count >= 0; count = bytes.read(piece)) {
-            out.write(piece, 0, count);
-            out.flush();
-        }
-    }
-
-    private SandboxException failed(IOException e) {
-        return failure(base, e);
-    }
-
-    static SandboxException failure(URI server, IOException e) {
         String why = switch (e) {
             case UnknownHostException _ -> "its host is unknown";
+            case ConnectException _ when isUnresolved(e) -> "its host is unknown";
             case ConnectException _ -> "the connection was refused";
             case SocketTimeoutException _ -> "the request timed out";
-            default ->
-                "the connection broke ("
-                        + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()) + ")";
+            case HttpTimeoutException _ -> said(e);
+            default -> "the connection broke (" + said(e) + ")";
         };
         return new SandboxException(new Failure.ServerUnreachable(server.toString(), why), e);
     }
 
-    /// Percent-encodes one segment of a path.
+    private static boolean isUnresolved(Throwable e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnresolvedAddressException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String said(Throwable e) {
+        return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    }
+
+    /// Percent-encodes one segment of a path, or a value of a query.
     public static String segment(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }

@@ -10,11 +10,11 @@ import dev.vivarium.json.ProblemJson;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.ExecEvent;
-import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -44,6 +44,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(300)
 class HttpEngineTest {
@@ -191,8 +193,9 @@ class HttpEngineTest {
         }
     }
 
-    @Test
-    void interruptedCallEndsAndKeepsTheInterruptFlag() throws Exception {
+    @ParameterizedTest
+    @MethodSource("threads")
+    void interruptedCallEndsAndKeepsTheInterruptFlag(Thread.Builder thread) throws Exception {
         var arrived = new CountDownLatch(1);
         var disconnected = new CountDownLatch(1);
         var thrown = new AtomicReference<Throwable>();
@@ -205,7 +208,7 @@ class HttpEngineTest {
         };
         try (var server = ScriptedServer.of(silent);
                 var engine = engine(server.uri())) {
-            Thread worker = Thread.ofVirtual().start(() -> {
+            Thread worker = thread.start(() -> {
                 thrown.set(catchThrowable(() -> engine.execute(ID, COMMAND)));
                 flag.set(Thread.currentThread().isInterrupted());
             });
@@ -216,6 +219,69 @@ class HttpEngineTest {
             assertThat(thrown.get()).isInstanceOf(CancellationException.class);
             assertThat(flag.get()).isTrue();
             disconnected.await();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("threads")
+    void interruptedReaderOfARunEndsAndKeepsTheInterruptFlag(Thread.Builder thread) throws Exception {
+        var reading = new CountDownLatch(1);
+        var disconnected = new CountDownLatch(1);
+        var thrown = new AtomicReference<Throwable>();
+        var flag = new AtomicReference<Boolean>();
+        Script silent = peer -> {
+            peer.body(peer.head());
+            peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n");
+            peer.send(line(out -> ExecJson.started(out, 7)));
+            peer.awaitDisconnect();
+            disconnected.countDown();
+        };
+        try (var server = ScriptedServer.of(silent);
+                var engine = engine(server.uri());
+                var run = engine.start(ID, COMMAND)) {
+            Thread worker = thread.start(() -> {
+                run.next();
+                reading.countDown();
+                thrown.set(catchThrowable(run::next));
+                flag.set(Thread.currentThread().isInterrupted());
+            });
+            reading.await();
+            worker.interrupt();
+            worker.join();
+
+            assertThat(thrown.get()).isInstanceOf(CancellationException.class);
+            assertThat(flag.get()).isTrue();
+            disconnected.await();
+        }
+    }
+
+    static List<Thread.Builder> threads() {
+        return List.of(Thread.ofVirtual(), Thread.ofPlatform());
+    }
+
+    @Test
+    void closingARunWakesItsReader() throws Exception {
+        var reading = new CountDownLatch(1);
+        var thrown = new AtomicReference<Throwable>();
+        Script silent = peer -> {
+            peer.body(peer.head());
+            peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n");
+            peer.send(line(out -> ExecJson.started(out, 7)));
+            peer.awaitDisconnect();
+        };
+        try (var server = ScriptedServer.of(silent);
+                var engine = engine(server.uri());
+                var run = engine.start(ID, COMMAND)) {
+            Thread reader = Thread.ofPlatform().start(() -> {
+                run.next();
+                reading.countDown();
+                thrown.set(catchThrowable(run::next));
+            });
+            reading.await();
+            run.close();
+            reader.join();
+
+            assertThat(thrown.get()).isInstanceOf(SandboxException.class);
         }
     }
 
@@ -411,6 +477,7 @@ class HttpEngineTest {
                 time,
                 time.plusSeconds(1800),
                 time.plusSeconds(86_400),
+                OnIdle.END,
                 Optional.empty(),
                 Optional.empty());
     }
@@ -421,7 +488,8 @@ class HttpEngineTest {
     }
 
     private static String result() {
-        return text(out -> ExecJson.write(out, new ExecResult(EXIT, "", "", false)));
+        var output = new ExecJson.Output(ExecJson.Text.of(""), ExecJson.Text.of(""), false);
+        return text(out -> ExecJson.RESULT.writeFields(out, new ExecJson.Ended(EXIT, output)));
     }
 
     private static String problem(Failure failure) {

@@ -9,10 +9,13 @@ import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /// Lookup of sandboxes and threads on behalf of callers. Thread-safe.
 ///
@@ -40,12 +43,27 @@ public final class SandboxLookup {
         return sandboxes.require(parse(id), caller::mayActFor);
     }
 
-    /// Returns the sandbox of the thread if the caller owns it or is the admin.
-    public Sandbox own(Principal caller, ThreadId thread) {
+    /// Returns the sandbox if the caller owns it, is the admin, or is a member with the scope `needed`.
+    public Sandbox permitted(Principal caller, String id, Scope needed) {
+        Sandbox sandbox = known(caller, id);
+        if (!caller.mayActFor(sandbox.info().user())) {
+            requireScope(scopes(caller, sandbox).orElseThrow(() -> unknown(id)), needed);
+        }
+        return sandbox;
+    }
+
+    /// Returns the sandbox of a thread in which the caller has a right.
+    public Sandbox sandbox(Principal caller, ThreadName name) {
+        return sandbox(require(caller, name));
+    }
+
+    /// Returns the sandbox of the thread. Fails with [Failure.NoSandboxForThread] and the end of the last one.
+    public Sandbox sandbox(ThreadAccess access) {
+        var key = access.key();
         return sandboxes
-                .find(thread)
-                .filter(found -> caller.mayActFor(found.info().user()))
-                .orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
+                .find(key)
+                .orElseThrow(() ->
+                        new SandboxException(new Failure.NoSandboxForThread(key.thread(), sandboxes.lastEnd(key))));
     }
 
     /// Returns the scopes of the caller for a sandbox that has ended; empty if it has not ended or was not the
@@ -61,37 +79,71 @@ public final class SandboxLookup {
     /// Returns the scopes of the caller; empty if the caller must not learn that the sandbox exists.
     public Optional<Scopes> scopes(Principal caller, Sandbox sandbox) {
         var info = sandbox.info();
-        return rights.of(caller, new Rights.Target(info.id(), info.thread(), info.user()));
+        return rights.of(caller, new Rights.Target(info.id(), info.key()));
     }
 
-    /// Returns the right of the caller in the thread; empty if the thread has no owner or the caller has no right.
-    public Optional<ThreadAccess> find(Principal caller, ThreadId thread) {
-        return sandboxes.ownerOf(thread).flatMap(owner -> switch (caller) {
+    /// Returns the right of the caller in the thread; empty if the thread does not exist or the caller has no
+    /// right.
+    ///
+    /// Without an owner, the name means the caller's own thread, otherwise the only thread of that name that others
+    /// share with the caller. An admin shares all threads. Fails with `AmbiguousThread` if there are several. The
+    /// threads that the caller may not see have no effect on the result or on the queries.
+    public Optional<ThreadAccess> find(Principal caller, ThreadName name) {
+        Optional<ThreadAccess> access = switch (caller) {
             case Principal.Admin _ ->
-                Optional.of(new ThreadAccess(thread, owner, caller.name(), Grant.Standing.ADMIN, rights.most()));
-            case Principal.User(var user) -> ofUser(user, thread, owner);
-            case Principal.Holder(var grant) -> ofHolder(grant, thread, owner);
+                Optional.of(asAdmin(resolve(name, caller.name(), () -> sandboxes.ownersOf(name.thread()))));
+            case Principal.User(var user) ->
+                ofUser(user, resolve(name, user, () -> rights.owners(user, name.thread())));
+            case Principal.Holder(var grant) -> ofHolder(grant, name);
             case Principal.Worker _ -> Optional.empty();
-        });
+        };
+        return access.filter(found -> sandboxes.hasThread(found.key()));
     }
 
-    public ThreadAccess require(Principal caller, ThreadId thread) {
-        return find(caller, thread).orElseThrow(() -> new SandboxException(new Failure.NoSandboxForThread(thread)));
+    private ThreadKey resolve(ThreadName name, UserId caller, Supplier<List<UserId>> shared) {
+        if (name.owner().isPresent()) {
+            return new ThreadKey(name.owner().get(), name.thread());
+        }
+        var own = new ThreadKey(caller, name.thread());
+        List<UserId> owners = shared.get();
+        if (owners.isEmpty() || sandboxes.hasThread(own)) {
+            return own;
+        }
+        if (owners.size() > 1) {
+            throw new SandboxException(new SandboxFailure.AmbiguousThread(name.thread(), owners));
+        }
+        return new ThreadKey(owners.getFirst(), name.thread());
     }
 
-    public ThreadAccess require(Principal caller, ThreadId thread, Scope scope) {
-        var access = require(caller, thread);
+    public ThreadAccess require(Principal caller, ThreadName name) {
+        return find(caller, name).orElseThrow(() -> missing(name));
+    }
+
+    public ThreadAccess require(Principal caller, ThreadName name, Scope scope) {
+        var access = require(caller, name);
         requireScope(access.scopes(), scope);
         return access;
     }
 
     /// Returns the right of a caller who may also start the thread.
-    public ThreadAccess start(Principal caller, ThreadId thread) {
-        if (sandboxes.ownerOf(thread).isPresent()) {
-            return require(caller, thread);
-        }
-        var standing = caller instanceof Principal.Admin ? Grant.Standing.ADMIN : Grant.Standing.OWNER;
-        return new ThreadAccess(thread, caller.name(), caller.name(), standing, rights.most());
+    public ThreadAccess start(Principal caller, ThreadName name) {
+        return find(caller, name).orElseGet(() -> {
+            var key = new ThreadKey(name.owner().orElse(caller.name()), name.thread());
+            if (!caller.mayActFor(key.user())) {
+                throw missing(name);
+            }
+            return caller instanceof Principal.Admin
+                    ? asAdmin(key)
+                    : new ThreadAccess(key, caller.name(), Grant.Standing.OWNER, rights.most());
+        });
+    }
+
+    private static SandboxException missing(ThreadName name) {
+        return new SandboxException(new Failure.NoSandboxForThread(name.thread()));
+    }
+
+    private ThreadAccess asAdmin(ThreadKey key) {
+        return new ThreadAccess(key, Principal.Admin.NAME, Grant.Standing.ADMIN, rights.most());
     }
 
     public static void requireScope(Scopes scopes, Scope wanted) {
@@ -100,18 +152,20 @@ public final class SandboxLookup {
         }
     }
 
-    private Optional<ThreadAccess> ofUser(UserId user, ThreadId thread, UserId owner) {
-        var standing = user.equals(owner) ? Grant.Standing.OWNER : Grant.Standing.MEMBER;
-        return rights.ofUser(user, thread, owner)
-                .map(scopes -> new ThreadAccess(thread, owner, user, standing, scopes));
+    private Optional<ThreadAccess> ofUser(UserId user, ThreadKey key) {
+        var standing = user.equals(key.user()) ? Grant.Standing.OWNER : Grant.Standing.MEMBER;
+        return rights.ofUser(user, key).map(scopes -> new ThreadAccess(key, user, standing, scopes));
     }
 
-    private Optional<ThreadAccess> ofHolder(Grant grant, ThreadId thread, UserId owner) {
-        if (!grant.thread().equals(thread)) {
-            return Optional.empty();
-        }
-        return rights.of(new Principal.Holder(grant), new Rights.Target(grant.sandbox(), thread, owner))
-                .map(scopes -> new ThreadAccess(thread, owner, grant.subject(), grant.standing(), scopes));
+    private Optional<ThreadAccess> ofHolder(Grant grant, ThreadName name) {
+        boolean isOfThread = grant.thread().equals(name.thread())
+                && name.owner()
+                        .filter(owner -> !owner.equals(grant.key().user()))
+                        .isEmpty();
+        return isOfThread
+                ? rights.of(new Principal.Holder(grant), new Rights.Target(grant.sandbox(), grant.key()))
+                        .map(scopes -> new ThreadAccess(grant.key(), grant.subject(), grant.standing(), scopes))
+                : Optional.empty();
     }
 
     private static SandboxId parse(String id) {

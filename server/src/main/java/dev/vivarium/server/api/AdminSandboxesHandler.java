@@ -37,17 +37,17 @@ public final class AdminSandboxesHandler {
 
     private record Done(String status, SandboxId sandbox) {}
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/admin/sandboxes", ADMIN, "listSandboxes", "List all sandboxes")
+    public static final RouteDescription LIST = RouteDescription.get("/admin/sandboxes", ADMIN)
+            .named("listSandboxes", "List all sandboxes")
             .answers(200, "Oldest first.", SANDBOXES);
 
-    public static final RouteDescription KILL = RouteDescription.delete(
-                    "/admin/sandboxes/{sandbox_id}", ADMIN, "killSandbox", "End any sandbox")
+    public static final RouteDescription KILL = RouteDescription.delete("/admin/sandboxes/{sandbox_id}", ADMIN)
+            .named("killSandbox", "End any sandbox")
             .answers(200, "The sandbox has ended.", DONE)
             .fails(404);
 
-    public static final RouteDescription ROTATE = RouteDescription.post(
-                    "/admin/sandboxes/{sandbox_id}/rotate", ADMIN, "rotateKey", "Revoke all tokens of a sandbox")
+    public static final RouteDescription ROTATE = RouteDescription.post("/admin/sandboxes/{sandbox_id}/rotate", ADMIN)
+            .named("rotateKey", "Revoke all tokens of a sandbox")
             .answers(200, "The sandbox has a new token key.", DONE)
             .fails(404);
 
@@ -76,6 +76,7 @@ public final class AdminSandboxesHandler {
     /// `DELETE /admin/sandboxes/{sandbox_id}`.
     public void kill(Exchange exchange) throws IOException {
         var sandbox = require(exchange);
+        exchange.recorded();
         end.end(exchange.principal(), new EndSandbox.Request(sandbox, "ended by the admin", KILL.route()));
         exchange.answer(200, DONE, new Done("killed", sandbox.id()));
     }
@@ -84,13 +85,14 @@ public final class AdminSandboxesHandler {
     public void rotate(Exchange exchange) throws IOException {
         var info = require(exchange).info();
         tokens.rotate(info.id());
+        exchange.recorded();
         audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ROTATED, 200, ROTATE.route())
                 .by(exchange.principal())
-                .on(info.id(), info.thread()));
+                .on(info.id(), info.key()));
         exchange.answer(200, DONE, new Done("rotated", info.id()));
     }
 
     private Sandbox require(Exchange exchange) {
-        return callers.find(exchange.principal(), exchange.path("sandbox_id"));
+        return callers.find(exchange, exchange.path("sandbox_id"));
     }
 }

@@ -17,9 +17,7 @@ import dev.vivarium.core.run.Reviews;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ReviewJson;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.Review;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
@@ -35,12 +33,15 @@ public final class AllReviewsHandler {
                     "ReviewOfAll",
                     object(
                             "",
-                            field("thread_id", THREAD_ID, line -> line.entry().thread()),
+                            field(
+                                    "thread_id",
+                                    THREAD_ID,
+                                    line -> line.entry().key().thread()),
                             field(
                                     "user_id",
                                     USER_ID,
                                     "The owner of the sandbox.",
-                                    line -> line.entry().owner()),
+                                    line -> line.entry().key().user()),
                             field("task_title", STRING, line -> line.entry().title()),
                             field(
                                     "may_answer",
@@ -56,15 +57,17 @@ public final class AllReviewsHandler {
         }
     }
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/api/v1/reviews", KEY, "listAllReviews", "List the reviews of all sandboxes")
+    private static final JsonType<Review.Status> STATUS = JsonType.constants(
+            Review.Status.class,
+            Review.Status::text,
+            "must be pending, approved, rejected, answered, expired or cancelled");
+
+    public static final RouteDescription LIST = RouteDescription.get("/api/v1/reviews", KEY)
+            .named("listAllReviews", "List the reviews of all sandboxes")
             .text("""
                     Returns reviews of the sandboxes of the caller, and of sandboxes that the caller may watch. \
                     Newest first.""")
-            .query(
-                    "status",
-                    STRING.with("enum", List.of("pending", "approved", "rejected", "answered", "expired", "cancelled")),
-                    "Only entries with this status.")
+            .query("status", STATUS, "Only entries with this status.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .answers(200, "The newest reviews.", REVIEWS);
 
@@ -82,7 +85,7 @@ public final class AllReviewsHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        Optional<Review.Status> status = exchange.optionalQuery("status").map(AllReviewsHandler::status);
+        Optional<Review.Status> status = exchange.optionalQuery("status", STATUS);
         Principal caller = exchange.principal();
         var found = reviews.list(status, caller.user(), PageQuery.limit(exchange, MAX_PAGE));
         exchange.reserve((long) REVIEW_BYTES * found.size());
@@ -95,13 +98,7 @@ public final class AllReviewsHandler {
         exchange.answer(200, REVIEWS, visible);
     }
 
-    private static Review.Status status(String word) {
-        return Review.Status.find(word)
-                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(
-                        "status", "must be pending, approved, rejected, answered, expired or cancelled")));
-    }
-
     private Optional<Scopes> scopes(Principal caller, ReviewEntry entry) {
-        return rights.of(caller, new Rights.Target(entry.review().sandbox(), entry.thread(), entry.owner()));
+        return rights.of(caller, new Rights.Target(entry.review().sandbox(), entry.key()));
     }
 }

@@ -19,8 +19,6 @@ import dev.vivarium.core.access.AuditQuery;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
@@ -29,13 +27,20 @@ import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /// `GET /threads/{thread_id}/audit` for the owner and `GET /admin/audit` for admins: the audit log. Thread-safe.
 public final class AuditHandler {
-    private static final JsonType<AuditEntry.Kind> KIND =
-            JsonType.constants(AuditEntry.Kind.class, AuditEntry.Kind::text);
+    private static final JsonType<AuditEntry.Kind> KIND = JsonType.constants(
+            AuditEntry.Kind.class,
+            AuditEntry.Kind::text,
+            Arrays.stream(AuditEntry.Kind.values())
+                    .map(AuditEntry.Kind::text)
+                    .collect(Collectors.joining(", ", "must be one of ", "")));
+    private static final JsonType<AuditQuery.Outcome> OUTCOME = JsonType.constants(
+            AuditQuery.Outcome.class, outcome -> outcome.name().toLowerCase(Locale.ROOT), "must be done or refused");
     private static final ObjectType<Audit.Numbered> ENTRY = object(
             "",
             field("seq", LONG, Audit.Numbered::seq),
@@ -47,7 +52,18 @@ public final class AuditHandler {
             optional("sub", USER_ID, numbered -> numbered.entry().user()),
             optional("aud", SANDBOX_ID, numbered -> numbered.entry().sandbox()),
             optional("thread_id", THREAD_ID, numbered -> numbered.entry().thread()),
+            optional(
+                    "owner",
+                    USER_ID,
+                    "The owner of the thread.",
+                    numbered -> numbered.entry().owner()),
             optional("scope", STRING, numbered -> numbered.entry().scopes().map(Scopes::text)),
+            field("count", LONG, "Number of equal calls that this entry stands for.", Audit.Numbered::count),
+            optional(
+                    "last_at",
+                    TIME,
+                    "Time of the last of them.",
+                    numbered -> Optional.of(numbered.last()).filter(_ -> numbered.count() > 1)),
             optional(
                     "detail",
                     STRING,
@@ -64,34 +80,21 @@ public final class AuditHandler {
             field(
                     "dropped",
                     LONG,
-                    "Number of entries that were lost since the server started, because the queue was full.",
+                    "Number of entries that were lost since the server started, because the store refused them.",
                     Page::dropped));
 
     private record Page(List<Audit.Numbered> entries, long dropped) {}
 
-    public static final RouteDescription OF_THREAD = RouteDescription.get(
-                    "/threads/{thread_id}/audit", KEY, "auditThread", "Read the audit log of a thread")
-            .query("after", STRING, "The last entry of the previous page.")
-            .query("before", INT, "Only entries with a smaller number, for the previous page.")
-            .query("user_id", STRING, "Only operations of this user.")
-            .query("kind", KIND, "Only entries of this kind.")
-            .query("sandbox_id", STRING, "Only operations on this sandbox.")
-            .query("outcome", STRING.with("enum", List.of("done", "refused")), """
-                    `done`: only entries with a status below 400. `refused`: only the other entries.""")
+    public static final RouteDescription OF_THREAD = filtered(RouteDescription.get("/threads/{thread_id}/audit", KEY)
+                    .named("auditThread", "Read the audit log of a thread"))
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .answers(200, "Oldest first. Without `after`, the newest entries.", AUDIT)
             .fails(403, 404);
 
-    public static final RouteDescription OF_ALL = RouteDescription.get(
-                    "/admin/audit", ADMIN, "auditAll", "Read the audit log of the server")
-            .query("after", STRING, "The last entry of the previous page.")
-            .query("before", INT, "Only entries with a smaller number, for the previous page.")
-            .query("user_id", STRING, "Only operations of this user.")
-            .query("kind", KIND, "Only entries of this kind.")
-            .query("sandbox_id", STRING, "Only operations on this sandbox.")
-            .query("outcome", STRING.with("enum", List.of("done", "refused")), """
-                    `done`: only entries with a status below 400. `refused`: only the other entries.""")
-            .query("thread_id", STRING, "Only operations on this thread and its sandboxes.")
+    public static final RouteDescription OF_ALL = filtered(
+                    RouteDescription.get("/admin/audit", ADMIN).named("auditAll", "Read the audit log of the server"))
+            .query("thread_id", STRING, "Only operations on threads of this name and their sandboxes.")
+            .query(RouteDescription.OWNER, STRING, "Only operations on threads and sandboxes of this user.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .answers(200, "Oldest first. Without `after`, the newest entries.", AUDIT);
 
@@ -109,47 +112,35 @@ public final class AuditHandler {
     }
 
     public void ofThread(Exchange exchange) throws IOException {
-        var thread = callers.requireOwner(exchange).thread();
+        var thread = callers.requireOwner(exchange).key();
         send(exchange, query(exchange).ofThread(thread));
     }
 
     public void ofAll(Exchange exchange) throws IOException {
-        var query = query(exchange);
-        send(
-                exchange,
-                exchange.optionalQuery("thread_id")
-                        .map(ThreadId::new)
-                        .map(query::ofThread)
-                        .orElse(query));
+        send(exchange, query(exchange));
+    }
+
+    /// Adds the parameters that both routes have.
+    private static RouteDescription filtered(RouteDescription route) {
+        return route.query("after", STRING, "The last entry of the previous page.")
+                .query("before", INT, "Only entries with a smaller number, for the previous page.")
+                .query("user_id", STRING, "Only operations of this user.")
+                .query("kind", KIND, "Only entries of this kind.")
+                .query("sandbox_id", STRING, "Only operations on this sandbox.")
+                .query("outcome", OUTCOME, """
+                        `done`: only entries with a status below 400. `refused`: only the other entries.""");
     }
 
     private static AuditQuery query(Exchange exchange) {
         return new AuditQuery(
-                Optional.empty(),
+                exchange.optionalQuery("thread_id").map(ThreadId::new),
+                exchange.optionalQuery(RouteDescription.OWNER).map(UserId::new),
                 exchange.optionalQuery("sandbox_id").map(SandboxId::new),
                 exchange.optionalQuery("user_id").map(UserId::new),
-                exchange.optionalQuery("kind").map(AuditHandler::kind),
-                exchange.optionalQuery("outcome").map(AuditHandler::outcome),
+                exchange.optionalQuery("kind", KIND),
+                exchange.optionalQuery("outcome", OUTCOME),
                 PageQuery.number(exchange, "after"),
                 PageQuery.number(exchange, "before"));
-    }
-
-    private static AuditEntry.Kind kind(String word) {
-        return AuditEntry.Kind.find(word)
-                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(
-                        "kind",
-                        "must be one of "
-                                + Arrays.stream(AuditEntry.Kind.values())
-                                        .map(AuditEntry.Kind::text)
-                                        .collect(Collectors.joining(", ")))));
-    }
-
-    private static AuditQuery.Outcome outcome(String word) {
-        return switch (word) {
-            case "done" -> AuditQuery.Outcome.DONE;
-            case "refused" -> AuditQuery.Outcome.REFUSED;
-            default -> throw new SandboxException(new Failure.InvalidRequest("outcome", "must be done or refused"));
-        };
     }
 
     private void send(Exchange exchange, AuditQuery query) throws IOException {

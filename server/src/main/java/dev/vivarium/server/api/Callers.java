@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -8,8 +8,10 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Status;
 import dev.vivarium.server.access.SandboxLookup;
+import dev.vivarium.server.http.Exchange;
 
-/// Lookup of the sandbox of a request. It resumes a paused sandbox if [ResumePolicy] allows it. Thread-safe.
+/// Lookup of the sandbox of a request. It starts a hibernated sandbox again, and resumes a paused one if [ResumePolicy]
+/// allows it. Thread-safe.
 public final class Callers {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
@@ -28,18 +30,31 @@ public final class Callers {
     }
 
     /// Returns the caller's sandbox, resumed if necessary. Fails with [Failure.NoSuchSandbox].
-    Sandbox require(Principal caller, String id) {
-        return resumed(find(caller, id));
+    Sandbox require(Exchange exchange, String id) {
+        return resumed(find(exchange, id));
+    }
+
+    /// Returns a sandbox for its owner or for a member with the scope `needed`, resumed if necessary. Fails with
+    /// [Failure.NoSuchSandbox].
+    Sandbox require(Exchange exchange, String id, Scope needed) {
+        exchange.concerns(id);
+        Sandbox sandbox = lookup.permitted(exchange.principal(), id, needed);
+        exchange.concerns(sandbox.info());
+        return resumed(sandbox);
     }
 
     /// Returns the caller's sandbox in any state. Fails with [Failure.NoSuchSandbox].
-    Sandbox find(Principal caller, String id) {
-        return lookup.own(caller, id);
+    Sandbox find(Exchange exchange, String id) {
+        exchange.concerns(id);
+        Sandbox sandbox = lookup.own(exchange.principal(), id);
+        exchange.concerns(sandbox.info());
+        return sandbox;
     }
 
-    /// Resumes the sandbox if it is paused and requests resume sandboxes. A paused sandbox fails with
-    /// `SandboxNotRunning` at the next call.
+    /// Starts the sandbox if it is hibernated, or resumes it if it is paused and requests resume sandboxes. A
+    /// paused sandbox fails with `SandboxNotRunning` at the next call.
     public Sandbox resumed(Sandbox sandbox) {
+        sandbox.wake();
         if (resumePolicy == ResumePolicy.ON_TRAFFIC && sandbox.info().status() == Status.PAUSED) {
             sandbox.resume(PauseReason.TRAFFIC);
         }

@@ -22,7 +22,8 @@ public final class CleanupHandler {
     private static final ObjectType<String> CLEANED_UP =
             object("CleanedUp", constant("status", "cleaned_up"), field("session_id", STRING, Function.identity()));
 
-    public static final RouteDescription CLEANUP = RouteDescription.post("/cleanup", KEY, "cleanup", "End a sandbox")
+    public static final RouteDescription CLEANUP = RouteDescription.post("/cleanup", KEY)
+            .named("cleanup", "End a sandbox")
             .takes(REQUEST)
             .answers(200, "The sandbox has ended, or it did not exist.", CLEANED_UP)
             .fails(500);
@@ -38,7 +39,8 @@ public final class CleanupHandler {
     public void handle(Exchange exchange) throws IOException {
         String id = exchange.json(REQUEST);
         try {
-            var sandbox = callers.find(exchange.principal(), id);
+            var sandbox = callers.find(exchange, id);
+            exchange.recorded();
             end.end(exchange.principal(), new EndSandbox.Request(sandbox, "cleaned up by request", CLEANUP.route()));
         } catch (SandboxException e) {
             if (!(e.failure() instanceof Failure.NoSuchSandbox)) {

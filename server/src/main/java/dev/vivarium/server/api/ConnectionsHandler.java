@@ -41,8 +41,8 @@ public final class ConnectionsHandler {
 
     private record Connections(Optional<SandboxId> sandbox, List<Presence.Connection> all) {}
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/threads/{thread_id}/connections", KEY, "listConnections", "List the connections to a sandbox")
+    public static final RouteDescription LIST = RouteDescription.get("/threads/{thread_id}/connections", KEY)
+            .named("listConnections", "List the connections to a sandbox")
             .answers(200, "Event streams and sockets. The audit log has the other calls.", CONNECTIONS)
             .fails(403, 404);
 
@@ -57,8 +57,8 @@ public final class ConnectionsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        var thread = callers.require(exchange).thread();
-        var sandbox = sandboxes.find(thread).map(Sandbox::id);
+        var access = callers.require(exchange);
+        var sandbox = sandboxes.find(access.key()).map(Sandbox::id);
         exchange.answer(
                 200,
                 CONNECTIONS,

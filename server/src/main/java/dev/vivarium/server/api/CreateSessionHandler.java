@@ -10,8 +10,8 @@ import java.io.IOException;
 
 /// `POST /create_session`: 201 with a new sandbox, or 409 with the existing sandbox of the thread. Thread-safe.
 public final class CreateSessionHandler {
-    public static final RouteDescription CREATE_SESSION = RouteDescription.post(
-                    "/create_session", KEY, "createSession", "Create a sandbox for a thread")
+    public static final RouteDescription CREATE_SESSION = RouteDescription.post("/create_session", KEY)
+            .named("createSession", "Create a sandbox for a thread")
             .takes(SessionJson.CREATE)
             .answers(201, "The sandbox was created.", SessionJson.SESSION)
             .answers(409, "The thread already has a sandbox. The response describes it.", SessionJson.SESSION)
@@ -27,7 +27,9 @@ public final class CreateSessionHandler {
         var user = exchange.principal().user();
         var request =
                 SessionJson.readRequest(exchange.json(), user, create.rule().limits());
+        exchange.concerns(request.key());
         var result = create.create(exchange.principal(), request);
+        exchange.concerns(result.sandbox());
         var found = result.created() ? SessionJson.Found.CREATED : SessionJson.Found.EXISTING;
         exchange.answer(
                 result.created() ? 201 : 409, SessionJson.SESSION, new SessionJson.Session(result.sandbox(), found));

@@ -5,11 +5,10 @@ import static dev.vivarium.json.JsonType.INT;
 import static dev.vivarium.json.JsonType.STRING;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
 import dev.vivarium.json.ObjectType;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.telemetry.Telemetry;
@@ -28,14 +27,12 @@ public final class DownloadFileHandler {
 
     private record Download(String session, String name) {
         Download {
-            if (name.isEmpty()) {
-                throw new SandboxException(new Failure.InvalidRequest("filename", "must not be empty"));
-            }
+            require(!name.isEmpty(), "filename", "must not be empty");
         }
     }
 
-    public static final RouteDescription DOWNLOAD = RouteDescription.post(
-                    "/download_file", KEY, "downloadFile", "Download a file from the workspace")
+    public static final RouteDescription DOWNLOAD = RouteDescription.post("/download_file", KEY)
+            .named("downloadFile", "Download a file from the workspace")
             .takes(REQUEST)
             .answers(200, "The content of the file.", "application/octet-stream", BYTES)
             .withHeader("Content-Length", INT)
@@ -53,7 +50,7 @@ public final class DownloadFileHandler {
     public void handle(Exchange exchange) throws IOException {
         var request = exchange.json(REQUEST);
         String name = request.name();
-        var sandbox = callers.require(exchange.principal(), request.session());
+        var sandbox = callers.require(exchange, request.session());
         exchange.usesFilesOf(sandbox);
         long start = System.nanoTime();
         try (var download = sandbox.files().read(name)) {

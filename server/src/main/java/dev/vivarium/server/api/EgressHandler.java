@@ -31,13 +31,13 @@ public final class EgressHandler {
                     JsonType.list(STRING),
                     sandbox -> sandbox.sandboxEgress().allowed().texts()));
 
-    public static final RouteDescription SHOW = RouteDescription.get(
-                    "/threads/{thread_id}/egress", KEY, "getEgress", "Return the egress allow-list of a sandbox")
+    public static final RouteDescription SHOW = RouteDescription.get("/threads/{thread_id}/egress", KEY)
+            .named("getEgress", "Return the egress allow-list of a sandbox")
             .answers(200, "The hosts that the sandbox may reach.", THREAD_EGRESS)
             .fails(403, 404);
 
-    public static final RouteDescription CHANGE = RouteDescription.put(
-                    "/threads/{thread_id}/egress", KEY, "setEgress", "Change the egress allow-list of a sandbox")
+    public static final RouteDescription CHANGE = RouteDescription.put("/threads/{thread_id}/egress", KEY)
+            .named("setEgress", "Change the egress allow-list of a sandbox")
             .takes(EgressJson.EGRESS)
             .answers(200, """
                     The new list. The server closes connections to hosts that are no longer allowed.""", THREAD_EGRESS)
@@ -66,9 +66,10 @@ public final class EgressHandler {
         Egress list = exchange.json(EgressJson.EGRESS);
         Sandbox sandbox = callers.sandbox(access);
         sandboxes.allow(sandbox, list);
+        exchange.recorded();
         audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ALLOWED, 200, CHANGE.route())
                 .by(exchange.principal())
-                .on(sandbox.id(), access.thread())
+                .on(sandbox.id(), access.key())
                 .detail(list.isEmpty() ? "none" : String.join(" ", list.texts())));
         exchange.answer(200, THREAD_EGRESS, sandbox);
     }

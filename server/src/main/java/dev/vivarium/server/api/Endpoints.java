@@ -29,6 +29,11 @@ public final class Endpoints {
         this.publicUrl = publicUrl;
     }
 
+    /// Returns the address of a port, with `{port}` in place of its number.
+    String preview(Exchange exchange, SandboxId sandbox) {
+        return http(exchange, sandbox) + "/ports/{port}/";
+    }
+
     String http(Exchange exchange, SandboxId sandbox) {
         return base(exchange) + "/sandboxes/" + sandbox;
     }
@@ -42,7 +47,7 @@ public final class Endpoints {
     private String base(Exchange exchange) {
         return publicUrl
                 .map(URI::toString)
-                .orElseGet(() -> "http://"
+                .orElseGet(() -> (exchange.request().isSecure() ? "https://" : "http://")
                         + exchange.header("Host")
                                 .filter(host -> HOST.matcher(host).matches())
                                 .orElse("localhost"));

@@ -3,6 +3,7 @@ package dev.vivarium.server.api;
 import dev.vivarium.json.ExecJson;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -46,6 +47,25 @@ final class EventStream implements AutoCloseable {
                 }
             }
             return Optional.empty();
+        }
+    }
+
+    /// Writes the events of a stream until it ends, fails or is interrupted.
+    interface Writer {
+        void write(EventStream stream) throws IOException, InterruptedException;
+    }
+
+    /// Sends the events that `writer` writes. A failure is the last event.
+    static void send(Exchange exchange, Format format, Writer writer) throws IOException {
+        try (var stream = begin(exchange, format)) {
+            stream.sendHeaders();
+            try {
+                writer.write(stream);
+            } catch (SandboxException e) {
+                stream.fail(e.failure());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

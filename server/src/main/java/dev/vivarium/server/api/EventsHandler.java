@@ -8,6 +8,7 @@ import static dev.vivarium.json.JsonType.TIME;
 import static dev.vivarium.json.ObjectType.constant;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 import static dev.vivarium.server.http.Route.Access.inside;
 import static dev.vivarium.server.http.Route.Access.kept;
 
@@ -20,7 +21,6 @@ import dev.vivarium.core.log.Batch;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Inbox;
-import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
@@ -36,9 +36,7 @@ import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.EventSize;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -63,10 +61,8 @@ public final class EventsHandler {
     private record Page(List<VisibleEvent> events, long next, long first, long head) {}
 
     public static final RouteDescription LIST = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/events",
-                    kept(Scope.SHELL_RO),
-                    "listEvents",
-                    "Read the event log of a sandbox")
+                    "/api/v1/sandboxes/{sandbox_id}/events", kept(Scope.SHELL_RO))
+            .named("listEvents", "Read the event log of a sandbox")
             .text("""
                     Events contain file content only if the caller has the scope `fs:ro`. Otherwise an event \
                     names what it omits. The log of an ended sandbox is for its owner. With `Accept: \
@@ -83,15 +79,14 @@ public final class EventsHandler {
                     Returns the last page of the log, oldest first. Use `before_seq` for earlier pages.""")
             .query("since", TIME, "Only events from this time on.")
             .query("type", STRING, "An event type, or a prefix that ends with a dot.")
+            .query("event_type", STRING, "The same as `type`.")
             .query("limit", PageQuery.LIMIT, "Maximum number of events. A stream has no limit.")
             .answers(200, "Oldest first.", EVENTS)
             .orStreams(STRING);
 
     public static final RouteDescription APPEND = RouteDescription.post(
-                    "/api/v1/sandboxes/{sandbox_id}/events",
-                    inside(Scope.PROCESS),
-                    "appendEvent",
-                    "Append events to the log of a sandbox")
+                    "/api/v1/sandboxes/{sandbox_id}/events", inside(Scope.PROCESS))
+            .named("appendEvent", "Append events to the log of a sandbox")
             .text("""
                     The server responds after the events are durable. An event with an existing `event_id` is \
                     not appended again. A list of at most 100 events, as an array or as one object per line, \
@@ -121,7 +116,7 @@ public final class EventsHandler {
 
     private final EventLog log;
     private final Inbox inbox;
-    private final RunEvents runEvents;
+    private final WorkerEvents workerEvents;
     private final Presence presence;
     private final InstantSource clock;
     private final Duration keepAlive;
@@ -130,13 +125,13 @@ public final class EventsHandler {
     public EventsHandler(
             EventLog log,
             Inbox inbox,
-            RunEvents runEvents,
+            WorkerEvents workerEvents,
             Presence presence,
             InstantSource clock,
             Duration keepAlive) {
         this.log = log;
         this.inbox = inbox;
-        this.runEvents = runEvents;
+        this.workerEvents = workerEvents;
         this.presence = presence;
         this.clock = clock;
         this.keepAlive = keepAlive;
@@ -146,15 +141,14 @@ public final class EventsHandler {
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         var query = new Query(
                 afterSeq(exchange),
-                since(exchange),
-                exchange.optionalQuery("type"),
+                exchange.optionalQuery("since", TIME),
+                exchange.optionalQuery("type").or(() -> exchange.optionalQuery("event_type")),
                 PageQuery.limit(exchange, Query.MOST));
         Optional<Long> before = beforeSeq(exchange);
         Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
         if (format.isPresent()) {
             before.ifPresent(_ -> {
-                throw new SandboxException(
-                        new Failure.InvalidRequest("before_seq", "is for pages; a stream begins after_seq"));
+                throw SandboxException.invalid("before_seq", "is for pages; a stream begins after_seq");
             });
             if (exchange.header(LAST_EVENT).isPresent()) {
                 log.requireKnown(sandbox, query.afterSeq(), LAST_EVENT);
@@ -198,18 +192,12 @@ public final class EventsHandler {
             throws IOException {
         var access = exchange.access();
         boolean isAlive = exchange.findSandbox().isPresent();
-        try (var eventFollower = new EventFollower(log, sandbox, query.afterSeq(), isAlive);
-                var stream = EventStream.begin(exchange, format)) {
-            stream.sendHeaders();
-            try {
+        try (var eventFollower = new EventFollower(log, sandbox, query.afterSeq(), isAlive)) {
+            EventStream.send(exchange, format, stream -> {
                 while (!eventFollower.isOver()) {
                     send(stream, query, eventFollower.next(Access.CHECK_EVERY), access);
                 }
-            } catch (SandboxException e) {
-                stream.fail(e.failure());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            });
         }
     }
 
@@ -230,17 +218,15 @@ public final class EventsHandler {
 
     public void append(Exchange exchange) throws IOException {
         var sent = exchange.jsonObjects();
-        if (sent.all().isEmpty() || sent.all().size() > MAX_EVENTS) {
-            throw new SandboxException(new Failure.InvalidRequest("body", "must hold 1 to " + MAX_EVENTS + " events"));
-        }
+        require(
+                !sent.all().isEmpty() && sent.all().size() <= MAX_EVENTS,
+                "body",
+                "must hold 1 to " + MAX_EVENTS + " events");
         // All events are validated before the first is appended.
         var sandbox = new SandboxId(exchange.path("sandbox_id"));
         List<AppendResult> appended;
         if (exchange.principal() instanceof Principal.Worker(WorkerGrant grant)) {
-            appended = runEvents.append(
-                    sandbox,
-                    grant.task(),
-                    sent.all().stream().map(SubmittedEvent::ofWorker).toList());
+            appended = workerEvents.append(sandbox, grant.task(), sent.all());
         } else {
             appended = append(
                     sandbox,
@@ -284,19 +270,8 @@ public final class EventsHandler {
     /// Returns the event that a page ends before, if the request sets one. The newest page has no such event.
     private static Optional<Long> beforeSeq(Exchange exchange) {
         Optional<Long> before = PageQuery.number(exchange, "before_seq");
-        if (before.filter(seq -> seq < 1).isPresent()) {
-            throw new SandboxException(new Failure.InvalidRequest("before_seq", "must be the number of an event"));
-        }
+        require(before.filter(seq -> seq < 1).isEmpty(), "before_seq", "must be the number of an event");
         boolean isNewest = QueryFlags.of(exchange, "newest", false);
         return before.or(() -> isNewest ? Optional.of(Long.MAX_VALUE) : Optional.empty());
-    }
-
-    private static Optional<Instant> since(Exchange exchange) {
-        try {
-            return exchange.optionalQuery("since").map(Instant::parse);
-        } catch (DateTimeParseException e) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("since", "must be a moment such as 2026-01-01T10:00:00Z"), e);
-        }
     }
 }

@@ -13,7 +13,8 @@ import java.io.IOException;
 /// `POST /sandboxes/{sandbox_id}/exec`: runs a command as `/execute` does, or starts a detached command. Thread-safe.
 public final class ExecHandler {
     public static final RouteDescription EXEC = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/exec", scoped(Scope.PROCESS), "exec", "Run or start a command")
+                    "/sandboxes/{sandbox_id}/exec", scoped(Scope.PROCESS))
+            .named("exec", "Run or start a command")
             .text("""
                     Like `/execute`. With `detach` the command runs in the background, and the server keeps the \
                     last 256 KiB of its output.""")

@@ -9,7 +9,8 @@ import java.io.IOException;
 
 /// `POST /execute`: runs a command and returns its result, or streams its events. Thread-safe.
 public final class ExecuteHandler {
-    public static final RouteDescription EXECUTE = RouteDescription.post("/execute", KEY, "execute", "Run a command")
+    public static final RouteDescription EXECUTE = RouteDescription.post("/execute", KEY)
+            .named("execute", "Run a command")
             .text("""
                     Runs `bash -c` as `sandboxuser` in `/workspace`. A non-zero exit code, a timeout and a kill \
                     are results, not errors. Each output stream of a result is truncated after 10 MiB. Events \
@@ -32,6 +33,6 @@ public final class ExecuteHandler {
     public void handle(Exchange exchange) throws IOException {
         var body = exchange.json(ExecJson.EXECUTE);
         var request = response.request(body);
-        response.run(exchange, callers.require(exchange.principal(), body.sandbox()), request);
+        response.run(exchange, callers.require(exchange, body.sandbox()), request);
     }
 }

@@ -5,7 +5,6 @@ import static dev.vivarium.server.http.Route.Access.KEY;
 
 import dev.vivarium.core.log.LiveFeed;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Access;
@@ -17,8 +16,8 @@ import java.time.Duration;
 /// `GET /api/v1/events`: events of all sandboxes that the caller may see, as a stream, for clients without WebSocket.
 /// Thread-safe.
 public final class FeedHandler {
-    public static final RouteDescription STREAM = RouteDescription.get(
-                    "/api/v1/events", KEY, "listenToEvents", "Follow the events of all sandboxes as a stream")
+    public static final RouteDescription STREAM = RouteDescription.get("/api/v1/events", KEY)
+            .named("listenToEvents", "Follow the events of all sandboxes as a stream")
             .text("""
                     For clients without WebSocket. An admin receives the events of all sandboxes, a user the \
                     events of their own sandboxes. The stream does not end. `Accept: application/x-ndjson` \
@@ -45,18 +44,12 @@ public final class FeedHandler {
         Feed.Subscription events = feed.open(exchange.principal());
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.EVENT_STREAM);
         var access = exchange.access();
-        try (var stream = EventStream.begin(exchange, format)) {
+        EventStream.send(exchange, format, stream -> {
             stream.send("connected", filter::write);
-            try {
-                while (true) {
-                    send(stream, events, events.next(Access.CHECK_EVERY, () -> filter), access);
-                }
-            } catch (SandboxException e) {
-                stream.fail(e.failure());
+            while (true) {
+                send(stream, events, events.next(Access.CHECK_EVERY, () -> filter), access);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        });
     }
 
     private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard batch, Access access)

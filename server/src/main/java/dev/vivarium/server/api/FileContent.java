@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.files.Download;
 import dev.vivarium.core.files.FileHash;
 import dev.vivarium.core.files.FileVersion;
@@ -37,7 +37,8 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
     /// Returns the file with its hash, or with its version if the file is too large for a hash.
     static FileContent of(Workspace files, String path) {
         FileContent content = of(files, path, SMALL);
-        boolean isLarge = content.size() > FileVersion.HASHED_BYTES && content.identity instanceof Identity.Version;
+        boolean isLarge =
+                content.size() > FileVersion.ALWAYS_HASHED_BYTES && content.identity instanceof Identity.Version;
         if (content.bytes.isPresent() || isLarge) {
             return content;
         }
@@ -86,7 +87,7 @@ record FileContent(FileEntry entry, Identity identity, Optional<byte[]> bytes) {
         if (identity instanceof Identity.Hash(String sha256, boolean steady)) {
             return Optional.of(sha256).filter(_ -> steady);
         }
-        if (size() > FileVersion.MOST_HASHED_BYTES) {
+        if (size() > FileVersion.MAX_HASHED_BYTES) {
             return Optional.empty();
         }
         FileHash hash = files.hash(path);

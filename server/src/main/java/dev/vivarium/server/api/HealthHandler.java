@@ -43,12 +43,17 @@ public final class HealthHandler {
                     STRING.with("enum", List.of("reflink", "copy", "none")),
                     "Whether snapshots share unchanged blocks.",
                     provider -> provider.capabilities().snapshots()),
-            field("cgroups", STRING, provider -> provider.capabilities().cgroups()));
+            field("cgroups", STRING, provider -> provider.capabilities().cgroups()),
+            field(
+                    "processes",
+                    STRING.with("enum", List.of("kernel", "none")),
+                    "Who reports the processes that a command starts. With `none` they have no events.",
+                    provider -> provider.capabilities().processes()));
     private static final ObjectType<DiskSpace.Reading> DISK = object(
             "",
             field(
                     "state",
-                    JsonType.constants(DiskSpace.Level.class, DiskSpace.Level::label),
+                    JsonType.constants(DiskSpace.Level.class, DiskSpace.Level::text),
                     """
                     `low`: below the low-water mark. The server creates no sandboxes and snapshots, and freezes the \
                     sandbox that grows most. `full`: the server also rejects uploads and events.""",
@@ -90,8 +95,8 @@ public final class HealthHandler {
             Provider provider,
             DiskSpace.Reading disk) {}
 
-    public static final RouteDescription HEALTH = RouteDescription.get(
-                    "/health", OPEN, "health", "Report the health of the server")
+    public static final RouteDescription HEALTH = RouteDescription.get("/health", OPEN)
+            .named("health", "Report the health of the server")
             .text("""
                     Dedicated threads serve this route, so it responds while the rest of the server does not. \
                     The server checks its parts every second. A part that does not respond within 2 s fails. The \

@@ -2,6 +2,7 @@ package dev.vivarium.server.api;
 
 import static dev.vivarium.server.http.Route.Access.KEY;
 
+import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.model.FileEntry;
@@ -11,8 +12,8 @@ import java.io.IOException;
 
 /// `GET /list_files`: the files of the workspace, newest first. Thread-safe.
 public final class ListFilesHandler {
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/list_files", KEY, "listFiles", "List the files of the workspace")
+    public static final RouteDescription LIST = RouteDescription.get("/list_files", KEY)
+            .named("listFiles", "List the files of the workspace")
             .requiredQuery("session_id", "")
             .query("recursive", QueryFlags.type(true), "`false` lists only the top directory, with its subdirectories.")
             .answers(200, "The files, newest first.", FileJson.FILES)
@@ -28,7 +29,7 @@ public final class ListFilesHandler {
 
     public void handle(Exchange exchange) throws IOException {
         boolean recursive = QueryFlags.of(exchange, "recursive", true);
-        var sandbox = callers.require(exchange.principal(), exchange.query("session_id"));
+        var sandbox = callers.require(exchange, exchange.query("session_id"), Scope.FS_RO);
         exchange.usesFilesOf(sandbox);
         var listing =
                 sandbox.files().list("", recursive ? ListDepth.ALL : ListDepth.TOP, MAX_ENTRIES, exchange::reserve);

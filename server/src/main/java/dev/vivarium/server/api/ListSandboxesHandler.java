@@ -16,6 +16,7 @@ import dev.vivarium.core.access.Rights;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.run.Reviews;
+import dev.vivarium.core.run.RunFilter;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -33,6 +34,7 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -59,6 +61,12 @@ public final class ListSandboxesHandler {
                                     In lists: the role of the caller. A member who may not watch the sandbox sees \
                                     neither its run nor its resource usage.""", Line::role),
                             optional("task_title", STRING, "In lists: the title of the task.", Line::title),
+                            optional("preview_url", STRING, "The address of a port of the sandbox.", Line::previewUrl),
+                            optional(
+                                    "last_event_at",
+                                    TIME,
+                                    "Not in lists: the time of the newest event.",
+                                    Line::lastEvent),
                             optional(
                                     "pending_reviews",
                                     INT,
@@ -74,30 +82,36 @@ public final class ListSandboxesHandler {
             field("sandboxes", JsonType.list(SANDBOX), Page::lines),
             optional("next_cursor", STRING, "Present if there are more.", Page::next));
 
-    /// A sandbox as responses show it. Only lists have the fields after `view`.
+    /// A sandbox as responses show it. Only lists have the fields from `role` to `metrics`.
     record Line(
             RunJson.View view,
             Optional<String> role,
             Optional<String> title,
             Optional<Integer> pendingReviews,
-            Optional<UsageSample> metrics) {
-        static Line of(RunJson.View view) {
-            return new Line(view, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+            Optional<UsageSample> metrics,
+            Optional<String> previewUrl,
+            Optional<Instant> lastEvent) {
+        static Line of(RunJson.View view, String previewUrl, Optional<Instant> lastEvent) {
+            return new Line(
+                    view,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.empty(),
+                    Optional.of(previewUrl),
+                    lastEvent);
         }
     }
 
     private record Page(List<Line> lines, Optional<String> next) {}
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/api/v1/sandboxes", KEY, "listRuns", "List sandboxes, their runs and their resource usage")
+    public static final RouteDescription LIST = RouteDescription.get("/api/v1/sandboxes", KEY)
+            .named("listRuns", "List sandboxes, their runs and their resource usage")
             .text("""
                     Returns live sandboxes of the caller and of threads that the caller is a member of. With \
                     `ended`, `status` or `task_id` it also returns ended sandboxes of the caller. Newest first. \
                     The call does not contact any sandbox.""")
-            .query(
-                    "status",
-                    STRING.with("enum", List.of("creating", "running", "paused", "completed", "failed", "terminated")),
-                    "Only entries with this status.")
+            .query("status", RunJson.STATUS, "Only entries with this status.")
             .query("task_id", STRING, "Only sandboxes of this task.")
             .query(
                     "runs",
@@ -119,15 +133,23 @@ public final class ListSandboxesHandler {
     private final Reviews reviews;
     private final Rights rights;
     private final Watchers watching;
+    private final Endpoints endpoints;
 
     public ListSandboxesHandler(
-            Sandboxes sandboxes, Runs runs, Tasks tasks, Reviews reviews, Rights rights, Watchers watching) {
+            Sandboxes sandboxes,
+            Runs runs,
+            Tasks tasks,
+            Reviews reviews,
+            Rights rights,
+            Watchers watching,
+            Endpoints endpoints) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.tasks = tasks;
         this.reviews = reviews;
         this.rights = rights;
         this.watching = watching;
+        this.endpoints = endpoints;
     }
 
     /// Visibility of a sandbox for the caller.
@@ -194,8 +216,11 @@ public final class ListSandboxesHandler {
                 .toList());
         var pending = reviews.pending();
         var lines = page.stream()
-                .map(entry ->
-                        line(entry, titles, pending.getOrDefault(entry.sandbox().id(), 0)))
+                .map(entry -> line(
+                        exchange,
+                        entry,
+                        titles,
+                        pending.getOrDefault(entry.sandbox().id(), 0)))
                 .toList();
         boolean hasMore = all.size() > limit;
         exchange.answer(
@@ -205,7 +230,7 @@ public final class ListSandboxesHandler {
     }
 
     private Stream<Entry> wanted(Exchange exchange) {
-        var status = exchange.optionalQuery("status").map(ListSandboxesHandler::status);
+        var status = exchange.optionalQuery("status", RunJson.STATUS);
         var task = exchange.optionalQuery("task_id").map(TaskId::new);
         boolean isWithEnded = QueryFlags.of(exchange, "ended", false);
         boolean isRunsOnly = isRunsOnly(exchange);
@@ -214,13 +239,12 @@ public final class ListSandboxesHandler {
         if (isWithEnded) {
             addEnded(exchange.principal(), found);
         }
-        if (isWithEnded || status.isPresent() || task.isPresent()) {
-            addEndedRuns(exchange.principal(), task, found);
+        if (isWithEnded || status.isPresent()) {
+            addEndedRuns(exchange.principal(), found);
         }
-        return found.values().stream()
+        return task.map(id -> ofTask(exchange.principal(), id, found)).orElse(found).values().stream()
                 .filter(entry ->
                         status.filter(word -> !word.equals(entry.status())).isEmpty())
-                .filter(entry -> task.isEmpty() || entry.run().map(Run::task).equals(task))
                 .filter(entry -> !isRunsOnly || entry.run().isPresent())
                 .filter(entry -> after.filter(place -> entry.place().compareTo(place) >= 0)
                         .isEmpty());
@@ -230,15 +254,8 @@ public final class ListSandboxesHandler {
         return switch (exchange.optionalQuery("runs").orElse("all")) {
             case "all" -> false;
             case "only" -> true;
-            default -> throw new SandboxException(new Failure.InvalidRequest("runs", "must be all or only"));
+            default -> throw SandboxException.invalid("runs", "must be all or only");
         };
-    }
-
-    private static String status(String word) {
-        return Run.Status.find(word)
-                .map(Run.Status::text)
-                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(
-                        "status", "must be creating, running, paused, completed, failed or terminated")));
     }
 
     /// Returns the live sandboxes of the caller, and those of threads that the caller is a member of.
@@ -260,7 +277,7 @@ public final class ListSandboxesHandler {
         if (caller.mayActFor(info.user())) {
             return Optional.of(Role.OWNER);
         }
-        Optional<Scopes> scopes = rights.of(caller, new Rights.Target(info.id(), info.thread(), info.user()));
+        Optional<Scopes> scopes = rights.of(caller, new Rights.Target(info.id(), info.key()));
         return scopes.map(allowed -> allowed.allows(Scope.SHELL_RO) ? Role.MEMBER : Role.UNPRIVILEGED_MEMBER);
     }
 
@@ -271,8 +288,28 @@ public final class ListSandboxesHandler {
         }
     }
 
-    private void addEndedRuns(Principal caller, Optional<TaskId> task, Map<SandboxId, Entry> entries) {
-        for (Run run : runs.newest(caller.user(), task, MAX_PAGE)) {
+    private static RunFilter ofCaller(Principal caller, Optional<TaskId> task) {
+        return new RunFilter(caller.user(), Optional.empty(), task, Optional.empty(), Optional.empty(), MAX_PAGE);
+    }
+
+    /// Returns the sandboxes of the runs on one task. Each has its newest run on that task, even if a later run of
+    /// the sandbox is on another one.
+    private Map<SandboxId, Entry> ofTask(Principal caller, TaskId task, Map<SandboxId, Entry> live) {
+        var entries = new HashMap<SandboxId, Entry>();
+        live.values().stream()
+                .filter(entry -> entry.run().map(Run::task).equals(Optional.of(task)))
+                .forEach(entry -> entries.put(entry.sandbox().id(), entry));
+        for (Run run : runs.list(ofCaller(caller, Optional.of(task)))) {
+            Optional.ofNullable(live.get(run.sandbox()))
+                    .map(Entry::sandbox)
+                    .or(() -> sandboxes.findEnded(run.sandbox()))
+                    .ifPresent(info -> entries.putIfAbsent(info.id(), new Entry(info, Optional.of(run), Role.OWNER)));
+        }
+        return entries;
+    }
+
+    private void addEndedRuns(Principal caller, Map<SandboxId, Entry> entries) {
+        for (Run run : runs.list(ofCaller(caller, Optional.empty()))) {
             Optional<Entry> known = Optional.ofNullable(entries.get(run.sandbox()));
             if (known.filter(entry ->
                             entry.run().isPresent() || !entry.sandbox().status().isFinal())
@@ -284,13 +321,15 @@ public final class ListSandboxesHandler {
         }
     }
 
-    private Line line(Entry entry, Map<TaskId, String> titles, int pending) {
+    private Line line(Exchange exchange, Entry entry, Map<TaskId, String> titles, int pending) {
         boolean mayWatch = entry.role() != Role.UNPRIVILEGED_MEMBER;
         return new Line(
                 new RunJson.View(entry.sandbox(), entry.run(), Optional.empty()),
                 Optional.of(entry.role().text),
                 entry.run().flatMap(run -> Optional.ofNullable(titles.get(run.task()))),
                 mayWatch ? Optional.of(pending) : Optional.empty(),
-                mayWatch ? watching.reading(entry.sandbox().id()) : Optional.empty());
+                mayWatch ? watching.reading(entry.sandbox().id()) : Optional.empty(),
+                Optional.of(endpoints.preview(exchange, entry.sandbox().id())),
+                Optional.empty());
     }
 }

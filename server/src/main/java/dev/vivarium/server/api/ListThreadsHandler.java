@@ -15,7 +15,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.SandboxInfo;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
@@ -29,29 +29,36 @@ import java.util.Optional;
 public final class ListThreadsHandler {
     private static final ObjectType<Line> THREAD = object(
             "",
-            field("thread_id", THREAD_ID, line -> line.entry().thread()),
-            field("user_id", USER_ID, line -> line.entry().owner()),
+            field("thread_id", THREAD_ID, line -> line.entry().key().thread()),
+            field("user_id", USER_ID, line -> line.entry().key().user()),
             field("role", STRING.with("enum", List.of("owner", "member")), Line::role),
             field("created_at", TIME, line -> line.entry().createdAt()),
             optional("sandbox", ThreadHandler.SANDBOX, line -> line.sandbox().map(ThreadHandler.View::of)));
     private static final ObjectType<Page> THREADS = object(
             "Threads",
             field("threads", JsonType.list(THREAD), Page::lines),
-            optional("next_after", THREAD_ID, Page::next));
+            optional(
+                    "next_after",
+                    THREAD_ID,
+                    "`after` of the next page.",
+                    page -> page.next().map(ThreadKey::thread)),
+            optional(
+                    "next_after_owner",
+                    USER_ID,
+                    "`after_owner` of the next page.",
+                    page -> page.next().map(ThreadKey::user)));
 
     private record Line(Threads.Entry entry, String role, Optional<SandboxInfo> sandbox) {}
 
-    private record Page(List<Line> lines, Optional<ThreadId> next) {}
+    private record Page(List<Line> lines, Optional<ThreadKey> next) {}
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/threads",
-                    KEY,
-                    "listThreads",
-                    "List the threads of the caller and the threads that the caller is a member of")
+    public static final RouteDescription LIST = RouteDescription.get("/threads", KEY)
+            .named("listThreads", "List the threads of the caller and the threads that the caller is a member of")
             .query("user_id", STRING, "For admins: the threads of one user.")
-            .query("after", STRING, "The last entry of the previous page.")
+            .query("after", STRING, "`next_after` of the previous page.")
+            .query("after_owner", STRING, "`next_after_owner` of the previous page.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
-            .answers(200, "Ordered by name.", THREADS);
+            .answers(200, "Ordered by name and owner.", THREADS);
 
     private static final int MAX_PAGE = 1000;
 
@@ -65,21 +72,23 @@ public final class ListThreadsHandler {
 
     public void handle(Exchange exchange) throws IOException {
         int limit = PageQuery.limit(exchange, MAX_PAGE);
-        var found = threads.list(user(exchange), exchange.optionalQuery("after").orElse(""), limit);
-        var alive = new HashMap<ThreadId, SandboxInfo>();
-        sandboxes.list().forEach(info -> alive.put(info.thread(), info));
+        var after =
+                new Threads.Position(exchange.optionalQuery("after").orElse(""), exchange.optionalQuery("after_owner"));
+        var found = threads.list(user(exchange), after, limit);
+        var alive = new HashMap<ThreadKey, SandboxInfo>();
+        sandboxes.list().forEach(info -> alive.put(info.key(), info));
         var caller = exchange.principal();
         var lines = found.stream()
                 .map(entry -> new Line(
                         entry,
-                        caller.mayActFor(entry.owner()) ? "owner" : "member",
-                        Optional.ofNullable(alive.get(entry.thread()))))
+                        caller.mayActFor(entry.key().user()) ? "owner" : "member",
+                        Optional.ofNullable(alive.get(entry.key()))))
                 .toList();
         boolean isFull = found.size() == limit;
         exchange.answer(
                 200,
                 THREADS,
-                new Page(lines, isFull ? Optional.of(found.getLast().thread()) : Optional.empty()));
+                new Page(lines, isFull ? Optional.of(found.getLast().key()) : Optional.empty()));
     }
 
     /// A user sees only their own threads, regardless of `user_id`.

@@ -5,6 +5,7 @@ import static dev.vivarium.json.JsonType.TIME;
 import static dev.vivarium.json.ObjectType.constant;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
 import dev.vivarium.core.access.Audit;
@@ -14,7 +15,6 @@ import dev.vivarium.core.access.Members;
 import dev.vivarium.core.access.Scopes;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.UserId;
@@ -47,22 +47,19 @@ public final class MembersHandler {
 
     private record Everyone(UserId owner, List<Member> members) {}
 
-    public static final RouteDescription INVITE = RouteDescription.post(
-                    "/threads/{thread_id}/members",
-                    KEY,
-                    "inviteMember",
-                    "Invite a user, or change the scopes of a member")
+    public static final RouteDescription INVITE = RouteDescription.post("/threads/{thread_id}/members", KEY)
+            .named("inviteMember", "Invite a user, or change the scopes of a member")
             .takes(INVITE_REQUEST)
             .answers(200, "The member.", MEMBER)
             .fails(403, 404);
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/threads/{thread_id}/members", KEY, "listMembers", "List the members of a thread")
+    public static final RouteDescription LIST = RouteDescription.get("/threads/{thread_id}/members", KEY)
+            .named("listMembers", "List the members of a thread")
             .answers(200, "Ordered by name.", MEMBERS)
             .fails(403, 404);
 
-    public static final RouteDescription REMOVE = RouteDescription.delete(
-                    "/threads/{thread_id}/members/{user_id}", KEY, "removeMember", "Remove a member")
+    public static final RouteDescription REMOVE = RouteDescription.delete("/threads/{thread_id}/members/{user_id}", KEY)
+            .named("removeMember", "Remove a member")
             .answers(200, "The member was removed. The tokens of the member are revoked.", REMOVED_MEMBER)
             .fails(403, 404);
 
@@ -81,10 +78,8 @@ public final class MembersHandler {
     public void invite(Exchange exchange) throws IOException {
         var access = callers.requireOwner(exchange);
         var invite = exchange.json(INVITE_REQUEST);
-        if (invite.user().equals(access.owner())) {
-            throw new SandboxException(new Failure.InvalidRequest("user_id", "is the owner's own"));
-        }
-        var member = members.invite(access.thread(), invite.user(), invite.most());
+        require(!invite.user().equals(access.key().user()), "user_id", "is the owner's own");
+        var member = members.invite(access.key(), invite.user(), invite.most());
         record(exchange, access, AuditEntry.Kind.INVITED, member);
         exchange.answer(200, MEMBER, member);
     }
@@ -92,7 +87,7 @@ public final class MembersHandler {
     /// `GET`: all members. Members see each other.
     public void list(Exchange exchange) throws IOException {
         var access = callers.require(exchange);
-        exchange.answer(200, MEMBERS, new Everyone(access.owner(), members.list(access.thread())));
+        exchange.answer(200, MEMBERS, new Everyone(access.key().user(), members.list(access.key())));
     }
 
     /// `DELETE …/{user_id}`: removes a member and revokes the tokens of the member. A member may remove itself.
@@ -100,8 +95,8 @@ public final class MembersHandler {
         var user = new UserId(exchange.path("user_id"));
         boolean isLeaving = exchange.principal().user().filter(user::equals).isPresent();
         var access = isLeaving ? callers.require(exchange) : callers.requireOwner(exchange);
-        var member = members.find(access.thread(), user);
-        if (member.isEmpty() || !members.remove(access.thread(), user)) {
+        var member = members.find(access.key(), user);
+        if (member.isEmpty() || !members.remove(access.key(), user)) {
             throw new SandboxException(new SandboxFailure.NoSuchMember(user));
         }
         record(exchange, access, AuditEntry.Kind.UNINVITED, member.get());
@@ -110,9 +105,10 @@ public final class MembersHandler {
 
     private void record(Exchange exchange, ThreadAccess access, AuditEntry.Kind kind, Member member) {
         String method = kind == AuditEntry.Kind.INVITED ? "POST" : "DELETE";
+        exchange.recorded();
         audit.record(AuditEntry.of(clock.instant(), kind, 200, method + " /threads/{thread_id}/members")
                 .by(exchange.principal())
-                .onThread(access.thread())
+                .onThread(access.key())
                 .scopes(member.most())
                 .detail(member.user().value()));
     }

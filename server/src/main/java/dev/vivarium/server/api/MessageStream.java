@@ -32,21 +32,14 @@ final class MessageStream {
     }
 
     void run(EventStream.Format format) throws IOException {
-        try (var stream = EventStream.begin(exchange, format)) {
-            stream.sendHeaders();
-            try {
-                while (true) {
-                    access.check();
-                    requireNotEnded();
-                    send(stream, delivery.next(Access.CHECK_EVERY));
-                    stream.keepAliveAfter(keepAlive);
-                }
-            } catch (SandboxException e) {
-                stream.fail(e.failure());
+        EventStream.send(exchange, format, stream -> {
+            while (true) {
+                access.check();
+                requireNotEnded();
+                send(stream, delivery.next(Access.CHECK_EVERY));
+                stream.keepAliveAfter(keepAlive);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        });
     }
 
     private void requireNotEnded() {

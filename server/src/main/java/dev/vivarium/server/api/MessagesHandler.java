@@ -29,8 +29,10 @@ import dev.vivarium.model.Message.Mode;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import dev.vivarium.server.http.Access;
 import dev.vivarium.server.http.Exchange;
+import dev.vivarium.server.http.RateLimits;
 import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.operation.SendMessage.Priority;
@@ -98,23 +100,20 @@ public final class MessagesHandler {
     private record Intervention(SendMessage.Result queued, Mode mode) {}
 
     public static final RouteDescription POST = RouteDescription.post(
-                    "/api/v1/sandboxes/{sandbox_id}/messages",
-                    scoped(Scope.PROCESS),
-                    "postMessage",
-                    "Send a message to the agent in a sandbox")
+                    "/api/v1/sandboxes/{sandbox_id}/messages", scoped(Scope.PROCESS))
+            .named("postMessage", "Send a message to the agent in a sandbox")
             .text("The server responds after the message is durable.")
             .takes(NEW_MESSAGE)
             .answers(202, "The message is queued for the agent.", MESSAGE_QUEUED)
             .fails(422, 507);
 
     public static final RouteDescription TAKE = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/messages",
-                    inside(Scope.PROCESS),
-                    "takeMessages",
-                    "Receive messages for the agent")
+                    "/api/v1/sandboxes/{sandbox_id}/messages", inside(Scope.PROCESS))
+            .named("takeMessages", "Receive messages for the agent")
             .text("""
                     The server delivers each message once: interrupts first, then in order. If a worker sends \
                     `ack`, even an empty one, the server delivers each message until the worker acknowledges it. \
+                    While an agent runs, a client outside the sandbox sees the waiting messages without taking them. \
                     With `Accept: text/event-stream` or `application/x-ndjson` the response is a stream: queued \
                     messages, then new messages, until the sandbox ends or the caller loses access.""")
             .query("wait", PageQuery.WAIT, "Seconds to wait for the first message. Not for streams.")
@@ -129,10 +128,8 @@ public final class MessagesHandler {
             .fails(409);
 
     public static final RouteDescription INTERVENE = RouteDescription.post(
-                    "/api/v1/sandboxes/{sandbox_id}/interventions",
-                    scoped(Scope.PROCESS),
-                    "intervene",
-                    "Steer the agent in a sandbox")
+                    "/api/v1/sandboxes/{sandbox_id}/interventions", scoped(Scope.PROCESS))
+            .named("intervene", "Steer the agent in a sandbox")
             .text("""
                     The intervention reaches a running agent before its next tool call. `urgent` interrupts the \
                     agent.""")
@@ -143,13 +140,15 @@ public final class MessagesHandler {
     private final SendMessage messages;
     private final Inbox inbox;
     private final Runs runs;
+    private final RateLimits limits;
     private final Duration keepAlive;
 
     /// @param keepAlive interval of keep-alives in a stream, by which the server detects a closed connection
-    public MessagesHandler(SendMessage messages, Inbox inbox, Runs runs, Duration keepAlive) {
+    public MessagesHandler(SendMessage messages, Inbox inbox, Runs runs, RateLimits limits, Duration keepAlive) {
         this.messages = messages;
         this.inbox = inbox;
         this.runs = runs;
+        this.limits = limits;
         this.keepAlive = keepAlive;
     }
 
@@ -162,8 +161,8 @@ public final class MessagesHandler {
         var kind = fields.optionalString("message_type").orElse(Kind.USER_MESSAGE.text());
         return new NewMessage(
                 fields.string("content"),
-                Kind.find(kind)
-                        .orElseThrow(() -> refused(
+                TextEnum.find(Kind.class, kind)
+                        .orElseThrow(() -> SandboxException.invalid(
                                 "message_type",
                                 "must be user_message, interrupt, " + "guardian_nudge, system or guidance")),
                 fields.optionalString("source").orElse("user"));
@@ -176,7 +175,7 @@ public final class MessagesHandler {
     }
 
     private static NewMessage intervention(JsonFields fields) {
-        var mode = Mode.find(choice(fields, "inject_mode", List.of("immediate", "next_turn")))
+        var mode = TextEnum.find(Mode.class, choice(fields, "inject_mode", List.of("immediate", "next_turn")))
                 .orElseThrow();
         var priority = choice(fields, "priority", List.of("normal", "low", "high", "urgent"));
         var source = fields.optionalString("source").orElse("user");
@@ -186,7 +185,7 @@ public final class MessagesHandler {
         } catch (SandboxException e) {
             if (e.failure() instanceof Failure.InvalidRequest(String field, String rule) && field.equals("content")) {
                 // This route has another name for the field.
-                throw refused("message", rule);
+                throw SandboxException.invalid("message", rule);
             }
             throw e;
         }
@@ -196,7 +195,7 @@ public final class MessagesHandler {
     private static String choice(JsonFields fields, String name, List<String> words) {
         String word = fields.optionalString(name).orElse(words.getFirst());
         if (!words.contains(word)) {
-            throw refused(name, "must be one of " + String.join(", ", words));
+            throw SandboxException.invalid(name, "must be one of " + String.join(", ", words));
         }
         return word;
     }
@@ -209,7 +208,7 @@ public final class MessagesHandler {
         Optional<EventStream.Format> format = EventStream.Format.accepted(exchange);
         Duration timeout = PageQuery.wait(exchange);
         if (format.isPresent() && exchange.optionalQuery("wait").isPresent()) {
-            throw refused("wait", "is for a single answer; a stream waits as long as it stands");
+            throw SandboxException.invalid("wait", "is for a single answer; a stream waits as long as it stands");
         }
         try {
             Delivery delivery = delivery(exchange);
@@ -238,12 +237,22 @@ public final class MessagesHandler {
         return () -> {};
     }
 
+    /// A client outside the sandbox does not take messages from a running agent.
     private Delivery delivery(Exchange exchange) {
         SandboxId sandbox = exchange.sandbox().id();
+        if (!(exchange.principal() instanceof Principal.Worker) && runs.isAtWork(sandbox)) {
+            return inbox.peeking(sandbox);
+        }
         Optional<String> ack = exchange.optionalQuery("ack");
-        ack.filter(ids -> !ids.isEmpty())
-                .ifPresent(ids -> inbox.acknowledge(sandbox, new HashSet<>(List.of(ids.split(",")))));
+        ack.filter(ids -> !ids.isEmpty()).ifPresent(ids -> acknowledge(sandbox, ids));
         return ack.isPresent() ? inbox.offering(sandbox) : inbox.taking(sandbox);
+    }
+
+    /// A poll that acknowledges messages does not count: the worker must not wait because it received many.
+    private void acknowledge(SandboxId sandbox, String ids) {
+        if (inbox.acknowledge(sandbox, new HashSet<>(List.of(ids.split(",")))) > 0) {
+            limits.refundPoll(sandbox);
+        }
     }
 
     private static void answer(Exchange exchange, Delivery delivery, Runnable mayRead, Duration timeout)
@@ -262,9 +271,5 @@ public final class MessagesHandler {
         } finally {
             delivery.passed(messages, passed);
         }
-    }
-
-    private static SandboxException refused(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 }

@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 
 /// `GET /metrics`: the metrics in Prometheus's text format. Thread-safe.
 public final class MetricsHandler {
-    public static final RouteDescription METRICS = RouteDescription.get(
-                    "/metrics", KEY, "metrics", "Export metrics for Prometheus")
+    public static final RouteDescription METRICS = RouteDescription.get("/metrics", KEY)
+            .named("metrics", "Export metrics for Prometheus")
             .anyQuery()
             .answers(200, "Metrics in the text format of Prometheus.", "text/plain", STRING);
 

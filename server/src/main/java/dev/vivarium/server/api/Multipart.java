@@ -1,6 +1,5 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.io.IOException;
@@ -8,6 +7,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.eclipse.jetty.http.MultiPart;
 import org.eclipse.jetty.io.Content;
 import org.jspecify.annotations.Nullable;
@@ -19,19 +19,32 @@ final class Multipart implements MultiPart.Parser.Listener {
     private static final int MAX_HEADERS = 8 * 1024;
     private static final int PIECE = 64 * 1024;
 
+    /// Length of the line after the last part, without the boundary.
+    private static final int LAST_LINE = "\r\n----\r\n".length();
+
     private final Parts parts;
+    private final OptionalLong length;
+    private final String boundary;
+    private ByteBuffer piece = ByteBuffer.allocate(0);
+
+    /// Bytes of the body up to the end of `piece`.
+    private long received;
+
     private @Nullable String disposition;
     private @Nullable RuntimeException failure;
     private boolean complete;
 
-    private Multipart(Parts parts) {
+    private Multipart(Parts parts, OptionalLong length, String boundary) {
         this.parts = parts;
+        this.length = length;
+        this.boundary = boundary;
     }
 
     /// Receiver of the parts. For each part, the parser calls `begin`, then `content` any number of times, then
     /// `end`.
     interface Parts {
-        void begin(String name, Optional<String> filename);
+        /// @param size size of the content if no part follows; empty if the client did not declare a length
+        void begin(String name, Optional<String> filename, OptionalLong size);
 
         void content(byte[] bytes, int offset, int length);
 
@@ -39,8 +52,9 @@ final class Multipart implements MultiPart.Parser.Listener {
     }
 
     static void read(Exchange exchange, Parts parts) throws IOException {
-        var multipart = new Multipart(parts);
-        var parser = new MultiPart.Parser(boundary(exchange), multipart);
+        String boundary = boundary(exchange);
+        var multipart = new Multipart(parts, exchange.contentLength(), boundary);
+        var parser = new MultiPart.Parser(boundary, multipart);
         parser.setMaxParts(MAX_PARTS);
         parser.setPartHeadersMaxLength(MAX_HEADERS);
         // The stream stays open: closing it would fail the request, and the server could not discard the rest after a
@@ -51,7 +65,7 @@ final class Multipart implements MultiPart.Parser.Listener {
         while ((count = body.read(piece)) >= 0) {
             // The buffer can be reused: the parser counts the bytes of a boundary that spans two pieces and does not
             // keep them.
-            parser.parse(Content.Chunk.from(ByteBuffer.wrap(piece, 0, count), false));
+            parser.parse(Content.Chunk.from(multipart.next(ByteBuffer.wrap(piece, 0, count)), false));
             multipart.throwFailure();
         }
         parser.parse(Content.Chunk.EOF);
@@ -68,6 +82,20 @@ final class Multipart implements MultiPart.Parser.Listener {
             throw Exchange.unsupportedMediaType("the body must be " + FORM_DATA + " with a boundary");
         }
         return boundary;
+    }
+
+    private ByteBuffer next(ByteBuffer bytes) {
+        piece = bytes;
+        received += bytes.remaining();
+        return bytes;
+    }
+
+    /// Returns the size of the content that follows, if it is the last part.
+    private OptionalLong sizeOfLastPart() {
+        long before = received - piece.remaining();
+        return length.isEmpty()
+                ? length
+                : OptionalLong.of(Math.max(0, length.getAsLong() - before - boundary.length() - LAST_LINE));
     }
 
     private void throwFailure() {
@@ -95,7 +123,8 @@ final class Multipart implements MultiPart.Parser.Listener {
                 throw invalid("has a part without Content-Disposition");
             }
             var parsed = ContentDisposition.parse(disposition);
-            parts.begin(parsed.name().orElseThrow(() -> invalid("has a part without a name")), parsed.filename());
+            String name = parsed.name().orElseThrow(() -> invalid("has a part without a name"));
+            parts.begin(name, parsed.filename(), sizeOfLastPart());
         });
     }
 
@@ -143,6 +172,6 @@ final class Multipart implements MultiPart.Parser.Listener {
     }
 
     private static SandboxException invalid(String rule) {
-        return new SandboxException(new Failure.InvalidRequest("body", rule));
+        return SandboxException.invalid("body", rule);
     }
 }

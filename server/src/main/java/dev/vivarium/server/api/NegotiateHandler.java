@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.MINUTES;
 import static dev.vivarium.json.JsonType.STRING;
 import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
@@ -10,11 +11,13 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.TokenRequest;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.ExecJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ObjectType;
-import dev.vivarium.model.Egress;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.json.SessionJson;
+import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.UserId;
+import dev.vivarium.server.access.ThreadAccess;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.CreateSandbox;
@@ -26,37 +29,36 @@ import java.util.Optional;
 /// `POST /threads/{thread_id}/sandbox`: creates the sandbox of a thread if it has none, and issues a token for it.
 /// Thread-safe.
 public final class NegotiateHandler {
-    private static final ObjectType<Negotiate> REQUEST = ObjectType.<Negotiate>object(
+    private static final ObjectType<Object> REQUEST = ObjectType.<Object>object(
                     "Negotiate",
                     optional("sandbox_id", STRING, "A hint: the previous sandbox of the client."),
                     optional("scopes", TokenAnswer.SCOPES),
                     optional("ttl", TokenAnswer.TTL),
                     optional("user_id", USER_ID, "For admins: the user of the token."),
-                    optional("egress", EgressJson.EGRESS))
-            .readBy(Negotiate::read)
+                    optional("timeout_minutes", MINUTES, "The idle timeout of a new sandbox."),
+                    optional("image", STRING, "The root file system of a new sandbox."),
+                    optional("env", ExecJson.ENVIRONMENT),
+                    optional("limits", SessionJson.LOWER_LIMITS, "Lower limits than the server's."),
+                    optional("egress", EgressJson.EGRESS),
+                    optional("on_idle", SessionJson.ON_IDLE, "For a new sandbox. Default: the setting on-idle."))
             .closed();
 
-    private record Negotiate(
-            Optional<Scopes> scopes, Optional<Duration> ttl, Optional<UserId> user, Optional<Egress> egress) {
+    private record Negotiate(Optional<Scopes> scopes, Optional<Duration> ttl, Optional<UserId> user) {
         static Negotiate read(JsonFields fields) {
             // A hint that the server ignores: a thread has one sandbox, and the response names it.
             fields.optionalString("sandbox_id");
             return new Negotiate(
                     fields.optional("scopes", TokenAnswer.SCOPES),
                     fields.optional("ttl", TokenAnswer.TTL),
-                    fields.optional("user_id", USER_ID),
-                    fields.optional("egress", EgressJson.EGRESS));
+                    fields.optional("user_id", USER_ID));
         }
     }
 
-    public static final RouteDescription NEGOTIATE = RouteDescription.post(
-                    "/threads/{thread_id}/sandbox",
-                    KEY,
-                    "negotiate",
-                    "Create the sandbox of a thread if it has none, and issue a token for it")
+    public static final RouteDescription NEGOTIATE = RouteDescription.post("/threads/{thread_id}/sandbox", KEY)
+            .named("negotiate", "Create the sandbox of a thread if it has none, and issue a token for it")
             .takesOptional(REQUEST)
             .answers(200, "The token, the addresses to use it at, and its scopes.", TokenAnswer.TOKEN)
-            .fails(403, 404, 507);
+            .fails(403, 404, 500, 507);
 
     /// Default scopes.
     private static final Scopes ORDINARY = Scopes.of(Scope.FS_RW, Scope.SHELL, Scope.PROCESS);
@@ -73,17 +75,24 @@ public final class NegotiateHandler {
         this.answer = answer;
     }
 
+    private NewSandbox wanted(JsonFields fields, ThreadAccess access) {
+        var plain = NewSandbox.of(access.key().user(), access.key().thread());
+        var wanted = SessionJson.readRest(fields, plain, create.rule().limits());
+        fields.refuseOthers();
+        return wanted;
+    }
+
     public void handle(Exchange exchange) throws IOException {
-        var thread = new ThreadId(exchange.path("thread_id"));
-        var request = exchange.optionalJson(REQUEST);
-        var access = callers.enter(exchange.principal(), thread, request.user());
+        var fields = exchange.optionalJson();
+        var request = Negotiate.read(fields);
+        var access = callers.enter(exchange, request.user());
         var granted = TokenAnswer.granted(request.scopes().orElse(ORDINARY), access.scopes());
-        var opened = create.forThread(access, request.egress());
+        var opened = create.forThread(access, wanted(fields, access));
         var issued = tokens.issue(new TokenRequest(
                 access.subject(),
                 access.standing(),
                 opened.sandbox().id(),
-                thread,
+                access.key(),
                 granted,
                 request.ttl().orElse(TokenRequest.MAX_TTL),
                 List.of()));

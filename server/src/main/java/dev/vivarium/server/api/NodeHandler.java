@@ -35,8 +35,11 @@ public final class NodeHandler {
             "",
             field("target", INT, "Target number of warm machines.", PoolStatus::target),
             field("available", INT, "Number of warm machines.", PoolStatus::available));
-    private static final ObjectType<PoolStatus> SANDBOXES =
-            object("", field("active", INT, PoolStatus::active), field("most", INT, PoolStatus::capacity));
+    private static final ObjectType<PoolStatus> SANDBOXES = object(
+            "",
+            field("active", INT, PoolStatus::active),
+            field("hibernated", INT, PoolStatus::hibernated),
+            field("most", INT, PoolStatus::capacity));
     private static final ObjectType<Host.Reading> HOST = object(
             "",
             field("cpus", INT, Host.Reading::cpus),
@@ -65,6 +68,15 @@ public final class NodeHandler {
                     INT,
                     "Number of open file descriptors. Absent if the system does not provide it.",
                     FileDescriptors::open));
+    private static final ObjectType<AgentSupport.Reading> AGENTS = object(
+            "",
+            field("worker_image", STRING, "The image with the SDKs of the agents.", AgentSupport.Reading::image),
+            field("has_worker_image", BOOLEAN, "Whether that image exists.", AgentSupport.Reading::hasImage),
+            field(
+                    "models",
+                    JsonType.list(STRING),
+                    "The model APIs that the operator configured: `anthropic`, `openai`.",
+                    AgentSupport.Reading::models));
     private static final ObjectType<Report> REPORT = object(
             "Node",
             field("status", HealthHandler.STATUS, Report::status),
@@ -89,6 +101,7 @@ public final class NodeHandler {
                     NUMBER,
                     "Maximum idle timeout of a sandbox.",
                     report -> report.rule().mostIdle().toSeconds() / 60.0),
+            field("agents", AGENTS, "What `claude` and `openhands` agents need.", Report::agents),
             field("host", HOST, Report::host),
             optional("descriptors", DESCRIPTORS, report -> Optional.of(FileDescriptors.now())));
 
@@ -99,6 +112,7 @@ public final class NodeHandler {
             Provider provider,
             PoolStatus pool,
             SandboxRule rule,
+            AgentSupport.Reading agents,
             Host.Reading host) {}
 
     private record FileDescriptors(int limit, Optional<Integer> open) {
@@ -108,11 +122,8 @@ public final class NodeHandler {
         }
     }
 
-    public static final RouteDescription NODE = RouteDescription.get(
-                    "/api/v1/node",
-                    KEY,
-                    "node",
-                    "Report the state of the server and its machine, and the limits for sandboxes")
+    public static final RouteDescription NODE = RouteDescription.get("/api/v1/node", KEY)
+            .named("node", "Report the state of the server and its machine, and the limits for sandboxes")
             .text("The status is 200 in every state. `status` has the state.")
             .answers(200, "The state of the server.", REPORT);
 
@@ -121,6 +132,7 @@ public final class NodeHandler {
     private final Sandboxes sandboxes;
     private final Provider provider;
     private final SandboxRule rule;
+    private final AgentSupport agents;
     private final Host host;
 
     public NodeHandler(
@@ -129,12 +141,14 @@ public final class NodeHandler {
             Sandboxes sandboxes,
             Provider provider,
             SandboxRule rule,
+            AgentSupport agents,
             Host host) {
         this.node = node;
         this.checks = checks;
         this.sandboxes = sandboxes;
         this.provider = provider;
         this.rule = rule;
+        this.agents = agents;
         this.host = host;
     }
 
@@ -144,6 +158,14 @@ public final class NodeHandler {
         exchange.answer(
                 200,
                 REPORT,
-                new Report(checks.status(failing), failing, node, provider, sandboxes.pool(), rule, host.read()));
+                new Report(
+                        checks.status(failing),
+                        failing,
+                        node,
+                        provider,
+                        sandboxes.pool(),
+                        rule,
+                        agents.read(),
+                        host.read()));
     }
 }

@@ -10,8 +10,8 @@ import java.io.InputStream;
 
 /// `GET /openapi.json`: the OpenAPI document. A test compares it with the routes and their responses. Thread-safe.
 public final class OpenApiHandler {
-    public static final RouteDescription DOCUMENT = RouteDescription.get(
-                    "/openapi.json", OPEN, "openapi", "Return this document")
+    public static final RouteDescription DOCUMENT = RouteDescription.get("/openapi.json", OPEN)
+            .named("openapi", "Return this document")
             .answers(200, "An OpenAPI 3.1 document.", RAW_OBJECT);
 
     private static final String RESOURCE = "openapi.json";

@@ -1,5 +1,7 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -19,17 +21,13 @@ final class PageQuery {
 
     static int limit(Exchange exchange, int most) {
         long limit = number(exchange, "limit").orElse((long) Math.min(ORDINARY, most));
-        if (limit < 1 || limit > most) {
-            throw new SandboxException(new Failure.InvalidRequest("limit", "must be between 1 and " + most));
-        }
+        require(limit >= 1 && limit <= most, "limit", "must be between 1 and " + most);
         return (int) limit;
     }
 
     static Duration wait(Exchange exchange) {
         long seconds = number(exchange, "wait").orElse(0L);
-        if (seconds < 0 || seconds > MAX_WAIT) {
-            throw new SandboxException(new Failure.InvalidRequest("wait", "must be 0 to " + MAX_WAIT + " seconds"));
-        }
+        require(seconds >= 0 && seconds <= MAX_WAIT, "wait", "must be 0 to " + MAX_WAIT + " seconds");
         return Duration.ofSeconds(seconds);
     }
 

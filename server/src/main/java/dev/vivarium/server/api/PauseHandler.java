@@ -12,14 +12,16 @@ import java.io.IOException;
 /// `POST /sandboxes/{sandbox_id}/pause` and `…/resume`. Thread-safe.
 public final class PauseHandler {
     public static final RouteDescription PAUSE = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/pause", scoped(Scope.PROCESS), "pauseSandbox", "Pause a sandbox")
+                    "/sandboxes/{sandbox_id}/pause", scoped(Scope.PROCESS))
+            .named("pauseSandbox", "Pause a sandbox")
             .text("Freezes every process. Idempotent.")
             .answers(200, "The sandbox.", SessionJson.SESSION)
             .fails(409, 410, 500, 501, 502);
 
     public static final RouteDescription RESUME = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/resume", scoped(Scope.PROCESS), "resumeSandbox", "Resume a sandbox")
-            .text("Freezes every process. Idempotent.")
+                    "/sandboxes/{sandbox_id}/resume", scoped(Scope.PROCESS))
+            .named("resumeSandbox", "Resume a sandbox")
+            .text("Lets every process continue. Idempotent.")
             .answers(200, "The sandbox.", SessionJson.SESSION)
             .fails(409, 410, 500, 501, 502, 507);
 
@@ -38,6 +40,7 @@ public final class PauseHandler {
     }
 
     private static void answer(Exchange exchange, PauseSandbox.Result result) throws IOException {
-        exchange.answer(200, SessionJson.SESSION, new SessionJson.Session(result.sandbox(), SessionJson.Found.ACTIVE));
+        var found = SessionJson.Found.of(result.sandbox().status());
+        exchange.answer(200, SessionJson.SESSION, new SessionJson.Session(result.sandbox(), found));
     }
 }

@@ -1,5 +1,7 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.files.WriteCondition;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
@@ -31,10 +33,7 @@ final class Preconditions {
     static WriteCondition ofChange(Exchange exchange) {
         var match = exchange.headerList(IF_MATCH);
         var noneMatch = exchange.headerList(IF_NONE_MATCH);
-        if (match.isPresent() && noneMatch.isPresent()) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest(IF_MATCH, "and " + IF_NONE_MATCH + " must not both be given"));
-        }
+        require(match.isEmpty() || noneMatch.isEmpty(), IF_MATCH, "and " + IF_NONE_MATCH + " must not both be given");
         if (match.isPresent()) {
             return isAny(match.get())
                     ? new WriteCondition.Present()
@@ -76,9 +75,7 @@ final class Preconditions {
         var matcher = TAG.matcher(header);
         int at = 0;
         while (at < header.length()) {
-            if (!matcher.find(at) || matcher.start() != at) {
-                throw new SandboxException(new Failure.InvalidRequest(name, "must be * or ETags in quotes"));
-            }
+            require(matcher.find(at) && matcher.start() == at, name, "must be * or ETags in quotes");
             if (!strong || matcher.group(1) == null) {
                 tags.add(matcher.group(2));
             }

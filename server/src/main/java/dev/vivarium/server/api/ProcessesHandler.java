@@ -20,7 +20,6 @@ import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ProcessJson;
 import dev.vivarium.model.ExecEvent;
 import dev.vivarium.model.Exit;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
@@ -55,44 +54,34 @@ public final class ProcessesHandler {
     }
 
     public static final RouteDescription LIST = RouteDescription.get(
-                    "/sandboxes/{sandbox_id}/processes",
-                    scoped(Scope.PROCESS),
-                    "listProcesses",
-                    "List the processes of a sandbox")
+                    "/sandboxes/{sandbox_id}/processes", scoped(Scope.PROCESS))
+            .named("listProcesses", "List the processes of a sandbox")
             .text("""
                     Lists running processes, and detached processes that have exited and are still kept.""")
             .answers(200, "In the order in which they started.", ProcessJson.PROCESSES);
 
     public static final RouteDescription GET = RouteDescription.get(
-                    "/sandboxes/{sandbox_id}/processes/{process_id}",
-                    scoped(Scope.PROCESS),
-                    "getProcess",
-                    "Find a process")
+                    "/sandboxes/{sandbox_id}/processes/{process_id}", scoped(Scope.PROCESS))
+            .named("getProcess", "Find a process")
             .answers(200, "The process. `exit` is present after it has exited.", ProcessJson.PROCESS);
 
     public static final RouteDescription KILL = RouteDescription.delete(
-                    "/sandboxes/{sandbox_id}/processes/{process_id}",
-                    scoped(Scope.PROCESS),
-                    "killProcess",
-                    "Kill a process and all its descendants")
+                    "/sandboxes/{sandbox_id}/processes/{process_id}", scoped(Scope.PROCESS))
+            .named("killProcess", "Kill a process and all its descendants")
             .text("A process that has exited is removed from the list.")
             .answers(204, "The process was killed, or removed from the list.")
             .fails(409, 410, 502);
 
     public static final RouteDescription SIGNAL = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/processes/{process_id}/signal",
-                    scoped(Scope.PROCESS),
-                    "signalProcess",
-                    "Send a signal to a process")
+                    "/sandboxes/{sandbox_id}/processes/{process_id}/signal", scoped(Scope.PROCESS))
+            .named("signalProcess", "Send a signal to a process")
             .takes(SIGNAL_REQUEST)
             .answers(204, "The signal was sent.")
             .fails(409, 410, 502);
 
     public static final RouteDescription STDIN = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/processes/{process_id}/stdin",
-                    scoped(Scope.PROCESS),
-                    "writeStdin",
-                    "Write to the standard input of a process")
+                    "/sandboxes/{sandbox_id}/processes/{process_id}/stdin", scoped(Scope.PROCESS))
+            .named("writeStdin", "Write to the standard input of a process")
             .text("The server writes the body as fast as the process reads it.")
             .query("eof", QueryFlags.type(false), "`true` closes the standard input after the body.")
             .takes(false, "application/octet-stream", BYTES)
@@ -100,10 +89,8 @@ public final class ProcessesHandler {
             .fails(409, 410, 502);
 
     public static final RouteDescription OUTPUT = RouteDescription.get(
-                    "/sandboxes/{sandbox_id}/processes/{process_id}/output",
-                    scoped(Scope.PROCESS),
-                    "followOutput",
-                    "Follow the output of a detached process")
+                    "/sandboxes/{sandbox_id}/processes/{process_id}/output", scoped(Scope.PROCESS))
+            .named("followOutput", "Follow the output of a detached process")
             .text("""
                     Returns the kept output, then new output until the process exits. Any number of clients may \
                     follow. `missed` counts the bytes that a slow reader lost.""")
@@ -144,8 +131,8 @@ public final class ProcessesHandler {
 
     private static Signal signal(String name) {
         return Signal.find(name)
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
+                .orElseThrow(
+                        () -> SandboxException.invalid("name", "must be one of " + Arrays.toString(Signal.values())));
     }
 
     /// Writes the body to the standard input. `eof=true` then closes the standard input.
@@ -171,15 +158,13 @@ public final class ProcessesHandler {
         var process = process(exchange);
         var follower = process.follow();
         var format = EventStream.Format.accepted(exchange).orElse(EventStream.Format.NDJSON);
-        try (var events = EventStream.begin(exchange, format)) {
+        EventStream.send(exchange, format, events -> {
             var info = process.info();
             events.send("started", json -> ExecJson.started(json, info.pid(), info.id()));
-            try {
+            try (var _ = exchange.sandbox().use()) {
                 send(follower, events, follow);
-            } catch (SandboxException e) {
-                events.send("error", json -> ExecJson.failed(json, e.failure()));
             }
-        }
+        });
     }
 
     private static void send(OutputFollower follower, EventStream events, boolean follow) throws IOException {

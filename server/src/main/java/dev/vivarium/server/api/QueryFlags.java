@@ -1,7 +1,6 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.json.JsonType;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.util.List;
@@ -18,7 +17,7 @@ final class QueryFlags {
         return switch (exchange.optionalQuery(name).orElse(Boolean.toString(standard))) {
             case "true" -> true;
             case "false" -> false;
-            default -> throw new SandboxException(new Failure.InvalidRequest(name, "must be true or false"));
+            default -> throw SandboxException.invalid(name, "must be true or false");
         };
     }
 }

@@ -30,10 +30,8 @@ import java.util.OptionalLong;
 /// last byte.
 public final class ReadFileHandler {
     public static final RouteDescription READ = RouteDescription.get(
-                    "/sandboxes/{sandbox_id}/files/{path…}",
-                    scoped(Scope.FS_RO),
-                    "readFile",
-                    "Read a file or list a directory")
+                    "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RO))
+            .named("readFile", "Read a file or list a directory")
             .text("""
                     `HEAD` is supported. If the file changes during the response, the server closes the \
                     connection before the last byte. The media type follows the extension of the file name.""")

@@ -5,7 +5,7 @@ import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
-import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
+import static dev.vivarium.server.http.Route.Access.TOKEN;
 
 import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Principal;
@@ -48,20 +48,14 @@ public final class RefreshHandler {
 
     private record Narrow(Optional<String> token, Optional<Scopes> scopes, Optional<Duration> ttl) {}
 
-    public static final RouteDescription REFRESH = RouteDescription.post(
-                    "/threads/{thread_id}/sandbox/refresh",
-                    KEY,
-                    "refreshToken",
-                    "Replace a token that expires soon, with the same or narrower scopes")
+    public static final RouteDescription REFRESH = RouteDescription.post("/threads/{thread_id}/sandbox/refresh", KEY)
+            .named("refreshToken", "Replace a token that expires soon, with the same or narrower scopes")
             .takes(REFRESH_REQUEST)
             .answers(200, "The previous token stays valid for 30 seconds.", TokenAnswer.TOKEN)
             .fails(403, 404);
 
-    public static final RouteDescription DOWNSCOPE = RouteDescription.post(
-                    "/threads/{thread_id}/sandbox/token",
-                    TOKEN_RECORDED,
-                    "narrowToken",
-                    "Derive a narrower token from the credential or from the token in the body")
+    public static final RouteDescription DOWNSCOPE = RouteDescription.post("/threads/{thread_id}/sandbox/token", TOKEN)
+            .named("narrowToken", "Derive a narrower token from the credential or from the token in the body")
             .takesOptional(NARROW)
             .answers(200, "The token expires with the token that it was derived from.", TokenAnswer.TOKEN);
 
@@ -115,15 +109,15 @@ public final class RefreshHandler {
             case Principal.Holder(var grant) -> shown.map(tokens::verify).orElse(grant);
             case Principal.Admin _, Principal.User _ ->
                 shown.map(tokens::verify)
-                        .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(
-                                "current_token", "is required, unless a token is the credential")));
+                        .orElseThrow(() -> SandboxException.invalid(
+                                "current_token", "is required, unless a token is the credential"));
             case Principal.Worker _ ->
                 throw new SandboxException(new Failure.NotAllowed("a worker's token cannot be narrowed"));
         };
     }
 
     private static TokenRequest issue(Grant old, Scopes scopes, Duration ttl, List<String> ancestors) {
-        return new TokenRequest(old.subject(), old.standing(), old.sandbox(), old.thread(), scopes, ttl, ancestors);
+        return new TokenRequest(old.subject(), old.standing(), old.sandbox(), old.key(), scopes, ttl, ancestors);
     }
 
     private static Scopes narrowed(Optional<Scopes> wanted, Scopes old, Scopes present) {
@@ -137,11 +131,12 @@ public final class RefreshHandler {
     }
 
     private void requireOfThread(ThreadAccess access, Grant old, Optional<String> hint) {
-        boolean isOfThread = old.thread().equals(access.thread())
+        boolean isOfThread = old.key().equals(access.key())
                 && old.sandbox().equals(callers.sandbox(access).id());
         boolean isHinted = hint.isEmpty() || hint.get().equals(old.sandbox().value());
         if (!isOfThread || !isHinted) {
-            throw new SandboxException(new Failure.NoSandboxForThread(access.thread()));
+            throw new SandboxException(
+                    new Failure.NoSandboxForThread(access.key().thread()));
         }
     }
 

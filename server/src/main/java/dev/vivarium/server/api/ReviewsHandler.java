@@ -54,8 +54,8 @@ public final class ReviewsHandler {
 
     private record Decision(String decision, Optional<String> comment) {}
 
-    public static final RouteDescription ASK = RouteDescription.post(
-                    "/api/v1/sandbox/task/{task_id}/review", WORKER, "requestReview", "Ask a person for a review")
+    public static final RouteDescription ASK = RouteDescription.post("/api/v1/sandbox/task/{task_id}/review", WORKER)
+            .named("requestReview", "Ask a person for a review")
             .text(WorkerCall.FOR_WORKERS)
             .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(ReviewJson.NEW_REVIEW)
@@ -63,26 +63,23 @@ public final class ReviewsHandler {
             .fails(409, 422);
 
     public static final RouteDescription AWAIT = RouteDescription.get(
-                    "/api/v1/sandbox/task/{task_id}/review/{review_id}", WORKER, "awaitReview", "Find a review")
+                    "/api/v1/sandbox/task/{task_id}/review/{review_id}", WORKER)
+            .named("awaitReview", "Find a review")
             .text(WorkerCall.FOR_WORKERS)
             .query("wait", PageQuery.WAIT, "Seconds to wait for a decision.")
             .answers(200, "The review.", ReviewJson.REVIEW)
             .fails(404);
 
     public static final RouteDescription LIST = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/reviews",
-                    kept(Scope.SHELL_RO),
-                    "listReviews",
-                    "List the reviews of a sandbox")
+                    "/api/v1/sandboxes/{sandbox_id}/reviews", kept(Scope.SHELL_RO))
+            .named("listReviews", "List the reviews of a sandbox")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
             .text("Newest first.")
             .answers(200, "All reviews of the sandbox.", REVIEWS);
 
     public static final RouteDescription DECIDE = RouteDescription.post(
-                    "/api/v1/sandboxes/{sandbox_id}/reviews/{review_id}",
-                    scoped(Scope.PROCESS),
-                    "answerReview",
-                    "Decide a review")
+                    "/api/v1/sandboxes/{sandbox_id}/reviews/{review_id}", scoped(Scope.PROCESS))
+            .named("answerReview", "Decide a review")
             .text("`decision` is `approve`, `reject` or one of the options.")
             .takes(DECISION)
             .answers(200, "The decided review.", ReviewJson.REVIEW)
@@ -95,26 +92,26 @@ public final class ReviewsHandler {
 
     private final Reviews reviews;
     private final Runs runs;
-    private final IdempotencyRecords repeats;
+    private final IdempotencyRecords idempotencyRecords;
     private final InstantSource clock;
 
-    public ReviewsHandler(Reviews reviews, Runs runs, IdempotencyRecords repeats, InstantSource clock) {
+    public ReviewsHandler(Reviews reviews, Runs runs, IdempotencyRecords idempotencyRecords, InstantSource clock) {
         this.reviews = reviews;
         this.runs = runs;
-        this.repeats = repeats;
+        this.idempotencyRecords = idempotencyRecords;
         this.clock = clock;
     }
 
     public void ask(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
-        WorkerCall.once(exchange, repeats, (fields, key) -> {
+        WorkerCall.handleIdempotently(exchange, idempotencyRecords, (fields, key) -> {
             var question = ReviewJson.NEW_REVIEW.read(fields);
             Review review = reviews.ask(runs.requireActive(grant.sandbox(), grant.task()), question, key);
             return out -> ASKED.writeFields(out, review);
         });
     }
 
-    /// Long poll of the worker. Returns when the review is decided.
+    /// Handles a long poll of the worker. Sends the review when it is decided, or after the time in `wait`.
     public void await(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
         Duration timeout = PageQuery.wait(exchange);

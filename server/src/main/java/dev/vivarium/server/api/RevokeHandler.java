@@ -7,15 +7,14 @@ import static dev.vivarium.json.ObjectType.constant;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
-import static dev.vivarium.server.http.Route.Access.TOKEN_RECORDED;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+import static dev.vivarium.server.http.Route.Access.TOKEN;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.json.ObjectType;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.http.Exchange;
@@ -40,11 +39,8 @@ public final class RevokeHandler {
 
     private record Revoked(SandboxId sandbox, Optional<String> jti) {}
 
-    public static final RouteDescription REVOKE = RouteDescription.post(
-                    "/threads/{thread_id}/sandbox/revoke",
-                    TOKEN_RECORDED,
-                    "revokeToken",
-                    "Revoke one token of a sandbox or all of them")
+    public static final RouteDescription REVOKE = RouteDescription.post("/threads/{thread_id}/sandbox/revoke", TOKEN)
+            .named("revokeToken", "Revoke one token of a sandbox or all of them")
             .takes(REQUEST)
             .answers(200, "The token is no longer valid.", REVOKED)
             .fails(429, "Too many attempts. Retry later.");
@@ -66,9 +62,7 @@ public final class RevokeHandler {
         var request = exchange.json(REQUEST);
         var jti = request.jti();
         boolean all = request.all().orElse(false);
-        if (jti.isPresent() == all) {
-            throw new SandboxException(new Failure.InvalidRequest("jti", "or all is required, and not both"));
-        }
+        require(jti.isPresent() != all, "jti", "or all is required, and not both");
         if (!isOwn(exchange.principal(), jti)) {
             callers.requireOwner(exchange);
         }
@@ -89,9 +83,10 @@ public final class RevokeHandler {
     }
 
     private void record(Exchange exchange, SandboxInfo info, AuditEntry.Kind kind, String detail) {
+        exchange.recorded();
         audit.record(AuditEntry.of(clock.instant(), kind, 200, REVOKE.route())
                 .by(exchange.principal())
-                .on(info.id(), info.thread())
+                .on(info.id(), info.key())
                 .detail(detail));
     }
 }

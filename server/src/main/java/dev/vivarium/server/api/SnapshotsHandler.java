@@ -21,7 +21,7 @@ import dev.vivarium.json.SessionJson;
 import dev.vivarium.json.SnapshotJson;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.ThreadSnapshots;
@@ -35,12 +35,22 @@ public final class SnapshotsHandler {
     private static final ObjectType<DiskOrigins.Origin> FORK_OF = object(
             "",
             field("snapshot_id", SNAPSHOT_ID, fork -> fork.forkedFrom().orElseThrow()),
-            field("thread_id", THREAD_ID, DiskOrigins.Origin::thread),
+            field("thread_id", THREAD_ID, fork -> fork.key().thread()),
+            field("user_id", USER_ID, fork -> fork.key().user()),
             field("sandbox_id", SANDBOX_ID, DiskOrigins.Origin::sandbox));
     private static final ObjectType<ForkedFrom> FORKED_FROM = object(
             "",
             field("snapshot_id", SNAPSHOT_ID, ForkedFrom::snapshot),
-            optional("thread_id", THREAD_ID, "Its thread, if the caller may see that thread.", ForkedFrom::thread));
+            optional(
+                    "thread_id",
+                    THREAD_ID,
+                    "Its thread, if the caller may see that thread.",
+                    from -> from.thread().map(ThreadKey::thread)),
+            optional(
+                    "user_id",
+                    USER_ID,
+                    "The owner of that thread.",
+                    from -> from.thread().map(ThreadKey::user)));
     private static final ObjectType<ThreadSnapshots.Listing> SNAPSHOTS = object(
             "Snapshots",
             field("snapshots", JsonType.list(SnapshotJson.SNAPSHOT), ThreadSnapshots.Listing::snapshots),
@@ -80,10 +90,10 @@ public final class SnapshotsHandler {
     private static final ObjectType<SnapshotInfo> DELETED = object(
             "DeletedSnapshot", constant("status", "deleted"), field("snapshot_id", SNAPSHOT_ID, SnapshotInfo::id));
 
-    private record ForkedFrom(SnapshotId snapshot, Optional<ThreadId> thread) {}
+    private record ForkedFrom(SnapshotId snapshot, Optional<ThreadKey> thread) {}
 
-    public static final RouteDescription TAKE = RouteDescription.post(
-                    "/threads/{thread_id}/snapshots", TOKEN, "takeSnapshot", "Take a snapshot of the files of a thread")
+    public static final RouteDescription TAKE = RouteDescription.post("/threads/{thread_id}/snapshots", TOKEN)
+            .named("takeSnapshot", "Take a snapshot of the files of a thread")
             .takes(TAKE_REQUEST)
             .answers(
                     201,
@@ -92,25 +102,24 @@ public final class SnapshotsHandler {
             .fails(409, "The sandbox is starting, or the thread has the maximum number of snapshots.")
             .fails(500, 501, 507);
 
-    public static final RouteDescription LIST = RouteDescription.get(
-                    "/threads/{thread_id}/snapshots", TOKEN, "listSnapshots", "List the snapshots of a thread")
+    public static final RouteDescription LIST = RouteDescription.get("/threads/{thread_id}/snapshots", TOKEN)
+            .named("listSnapshots", "List the snapshots of a thread")
             .answers(200, "Oldest first.", SNAPSHOTS);
 
-    public static final RouteDescription FIND = RouteDescription.get(
-                    "/snapshots/{snapshot_id}", TOKEN, "findSnapshot", "Find a snapshot by its id")
+    public static final RouteDescription FIND = RouteDescription.get("/snapshots/{snapshot_id}", TOKEN)
+            .named("findSnapshot", "Find a snapshot by its id")
             .answers(200, "The snapshot, with its thread.", SnapshotJson.SNAPSHOT);
 
     public static final RouteDescription DELETE = RouteDescription.delete(
-                    "/threads/{thread_id}/snapshots/{snapshot_id}", TOKEN, "deleteSnapshot", "Delete a snapshot")
+                    "/threads/{thread_id}/snapshots/{snapshot_id}", TOKEN)
+            .named("deleteSnapshot", "Delete a snapshot")
             .answers(200, """
                     The snapshot was deleted. Sandboxes that were restored or forked from it remain.""", DELETED)
             .fails(500);
 
     public static final RouteDescription RESTORE = RouteDescription.post(
-                    "/threads/{thread_id}/snapshots/{snapshot_id}/restore",
-                    TOKEN,
-                    "restoreSnapshot",
-                    "Restore the sandbox of a thread to a snapshot")
+                    "/threads/{thread_id}/snapshots/{snapshot_id}/restore", TOKEN)
+            .named("restoreSnapshot", "Restore the sandbox of a thread to a snapshot")
             .answers(
                     200,
                     "The sandbox has the files of the snapshot and runs. Its processes have ended.",
@@ -120,18 +129,18 @@ public final class SnapshotsHandler {
             .fails(500, 507);
 
     public static final RouteDescription FORK = RouteDescription.post(
-                    "/threads/{thread_id}/snapshots/{snapshot_id}/fork",
-                    TOKEN,
-                    "forkSnapshot",
-                    "Create a sandbox for another thread from a snapshot")
+                    "/threads/{thread_id}/snapshots/{snapshot_id}/fork", TOKEN)
+            .named("forkSnapshot", "Create a sandbox for another thread from a snapshot")
             .takes(FORK_REQUEST)
             .answers(201, "The sandbox of the other thread.", SessionJson.SESSION)
             .fails(409, "The other thread already has a sandbox.")
             .fails(500, 507);
 
     private final ThreadSnapshots snapshots;
+    private final ThreadCallers callers;
 
-    public SnapshotsHandler(ThreadSnapshots snapshots) {
+    public SnapshotsHandler(ThreadSnapshots snapshots, ThreadCallers callers) {
+        this.callers = callers;
         this.snapshots = snapshots;
     }
 
@@ -176,6 +185,6 @@ public final class SnapshotsHandler {
     }
 
     private ThreadSnapshots.Authorized authorize(Exchange exchange) {
-        return snapshots.of(exchange.principal(), new ThreadId(exchange.path("thread_id")));
+        return snapshots.of(exchange.principal(), callers.require(exchange));
     }
 }

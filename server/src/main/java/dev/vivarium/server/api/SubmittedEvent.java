@@ -1,5 +1,7 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.json.EventJson;
 import dev.vivarium.json.JsonFields;
@@ -10,6 +12,7 @@ import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewMessage;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TextEnum;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -22,6 +25,8 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
     /// Prefixes of the types that workers must not append.
     private static final List<String> RESERVED_PREFIXES =
             List.of("user.", "guardian.", "sandbox.", "command.", "file.", "agent.model_call");
+
+    private static final List<String> RESERVED_SOURCES = List.of(NewEvent.OURS, NewEvent.KERNEL);
 
     /// Types that only the routes of reviews append.
     private static final List<String> REVIEW_ANSWERS = List.of("user.approve", "user.reject");
@@ -49,9 +54,9 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
         return withPosition(fields, at -> {
             NewEvent event = read(at, "user");
             require(
-                    !event.source().equals(NewEvent.OURS),
+                    !RESERVED_SOURCES.contains(event.source()),
                     "source",
-                    "must not be '" + NewEvent.OURS + "': only the server speaks as that");
+                    "must not be '" + event.source() + "': only the server uses this source");
             require(
                     !REVIEW_ANSWERS.contains(event.type()),
                     "event_type",
@@ -91,8 +96,10 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
 
     private static NewMessage message(JsonFields data, NewEvent event, Message.Kind kind) {
         String content = data.string("content");
-        var mode = Message.Mode.find(data.optionalString("inject_mode").orElse(Message.Mode.IMMEDIATE.text()))
-                .orElseThrow(() -> refused("event_data.inject_mode", "must be immediate or next_turn"));
+        var mode = TextEnum.find(
+                        Message.Mode.class, data.optionalString("inject_mode").orElse(Message.Mode.IMMEDIATE.text()))
+                .orElseThrow(
+                        () -> SandboxException.invalid("event_data.inject_mode", "must be immediate or next_turn"));
         try {
             return new NewMessage(content, kind, mode, event.source());
         } catch (SandboxException e) {
@@ -104,7 +111,8 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
     }
 
     private static SandboxException invalidContent(String rule, NewEvent event) {
-        return refused("event_data.content", rule + ": an event " + event.type() + " is said to the agent");
+        return SandboxException.invalid(
+                "event_data.content", rule + ": an event " + event.type() + " is said to the agent");
     }
 
     /// Adds the position in the request to the field of an error.
@@ -118,15 +126,5 @@ record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
             }
             throw e;
         }
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw refused(field, rule);
-        }
-    }
-
-    private static SandboxException refused(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 }

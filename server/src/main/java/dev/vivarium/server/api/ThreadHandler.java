@@ -20,7 +20,7 @@ import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
-import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.EndSandbox;
@@ -35,7 +35,7 @@ public final class ThreadHandler {
             field("sandbox_id", SANDBOX_ID, view -> view.info().id()),
             field("thread_id", THREAD_ID, view -> view.info().thread()),
             field("user_id", USER_ID, view -> view.info().user()),
-            field("state", STRING, view -> view.info().status().label()),
+            field("state", STRING, view -> view.info().status().text()),
             optional(
                     "state_reason",
                     STRING,
@@ -43,14 +43,25 @@ public final class ThreadHandler {
                     view -> view.info().stateReason()),
             field("created_at", TIME, view -> view.info().createdAt()),
             field("last_activity", TIME, view -> view.info().lastActivity()),
-            field("lease_expires_at", TIME, view -> view.info().expiresAt()),
+            field(
+                    "expires_at",
+                    TIME,
+                    "When it ends if it stays idle.",
+                    view -> view.info().expiresAt()),
+            field("expires_by", SessionJson.EXPIRES_BY, view -> SessionJson.expiresBy(view.info())),
             field("ends_at", TIME, view -> view.info().endsAt()),
+            field(
+                    "on_idle",
+                    SessionJson.ON_IDLE,
+                    SessionJson.ON_IDLE_TEXT,
+                    view -> view.info().onIdle()),
             optional("endpoints", Endpoints.URLS, View::urls),
             optional("scopes", TokenAnswer.SCOPES, View::scopes));
     private static final ObjectType<Gone> THREAD_GONE = object(
             "ThreadGone",
             field("status", STRING.with("enum", List.of("released", "archived")), Gone::status),
-            field("thread_id", THREAD_ID, Gone::thread),
+            field("thread_id", THREAD_ID, gone -> gone.key().thread()),
+            field("user_id", USER_ID, gone -> gone.key().user()),
             optional("sandbox_id", SANDBOX_ID, Gone::sandbox));
 
     /// A sandbox as the routes of threads show it.
@@ -60,23 +71,29 @@ public final class ThreadHandler {
         }
     }
 
-    private record Gone(String status, ThreadId thread, Optional<SandboxId> sandbox) {}
+    private record Gone(String status, ThreadKey key, Optional<SandboxId> sandbox) {}
 
-    public static final RouteDescription ARCHIVE = RouteDescription.delete(
-                    "/threads/{thread_id}", KEY, "archiveThread", "End the sandbox of a thread and archive the thread")
+    public static final RouteDescription ARCHIVE = RouteDescription.delete("/threads/{thread_id}", KEY)
+            .named("archiveThread", "End the sandbox of a thread and archive the thread")
             .answers(200, "The thread is archived. Its tokens and invitations are revoked.", THREAD_GONE)
             .fails(403, 404);
 
-    public static final RouteDescription HEARTBEAT = RouteDescription.post(
-                    "/threads/{thread_id}/heartbeat", TOKEN, "heartbeat", "Extend the lease of the sandbox of a thread")
+    public static final RouteDescription HEARTBEAT = RouteDescription.post("/threads/{thread_id}/heartbeat", TOKEN)
+            .named("heartbeat", "Extend the lease of the sandbox of a thread")
             .answers(200, "The sandbox with its new expiry time.", SANDBOX);
 
-    public static final RouteDescription FIND = RouteDescription.get(
-                    "/threads/{thread_id}/sandbox", TOKEN, "findSandbox", "Find the sandbox of a thread")
+    public static final RouteDescription SANDBOX_HEARTBEAT = RouteDescription.post(
+                    "/threads/{thread_id}/sandbox/heartbeat", TOKEN)
+            .named("sandboxHeartbeat", "Extend the lease of the sandbox of a thread")
+            .text("The same as `POST /threads/{thread_id}/heartbeat`.")
+            .answers(200, "The sandbox with its new expiry time.", SANDBOX);
+
+    public static final RouteDescription FIND = RouteDescription.get("/threads/{thread_id}/sandbox", TOKEN)
+            .named("findSandbox", "Find the sandbox of a thread")
             .answers(200, "The sandbox and its state.", SANDBOX);
 
-    public static final RouteDescription RELEASE = RouteDescription.delete(
-                    "/threads/{thread_id}/sandbox", KEY, "releaseSandbox", "End the sandbox of a thread")
+    public static final RouteDescription RELEASE = RouteDescription.delete("/threads/{thread_id}/sandbox", KEY)
+            .named("releaseSandbox", "End the sandbox of a thread")
             .answers(200, "The sandbox has ended. Its tokens are revoked.", THREAD_GONE)
             .fails(403, 404);
 
@@ -110,7 +127,7 @@ public final class ThreadHandler {
         exchange.answer(200, SANDBOX, new View(info, Optional.of(urls), Optional.of(access.scopes())));
     }
 
-    /// `POST /threads/{thread_id}/heartbeat`: extends the lease.
+    /// `POST /threads/{thread_id}/heartbeat` and `…/sandbox/heartbeat`: extends the lease.
     public void heartbeat(Exchange exchange) throws IOException {
         var access = callers.require(exchange);
         exchange.optionalJson().refuseOthers();
@@ -124,21 +141,22 @@ public final class ThreadHandler {
         var access = callers.requireOwner(exchange);
         var sandbox = callers.sandbox(access);
         end(exchange, sandbox, RELEASE.route());
-        exchange.answer(200, THREAD_GONE, new Gone("released", access.thread(), Optional.of(sandbox.id())));
+        exchange.answer(200, THREAD_GONE, new Gone("released", access.key(), Optional.of(sandbox.id())));
     }
 
     /// `DELETE /threads/{thread_id}`: ends the sandbox, deletes the snapshots, removes the members and hides the
     /// thread.
     public void archive(Exchange exchange) throws IOException {
         var access = callers.requireOwner(exchange);
-        sandboxes.find(access.thread()).ifPresent(sandbox -> end(exchange, sandbox, ARCHIVE.route()));
-        sandboxes.snapshots().deleteAll(access.thread());
-        members.removeAll(access.thread());
-        threads.archive(access.thread());
-        exchange.answer(200, THREAD_GONE, new Gone("archived", access.thread(), Optional.empty()));
+        sandboxes.find(access.key()).ifPresent(sandbox -> end(exchange, sandbox, ARCHIVE.route()));
+        sandboxes.snapshots().deleteAll(access.key());
+        members.removeAll(access.key());
+        threads.archive(access.key());
+        exchange.answer(200, THREAD_GONE, new Gone("archived", access.key(), Optional.empty()));
     }
 
     private void end(Exchange exchange, Sandbox sandbox, String route) {
+        exchange.recorded();
         end.end(exchange.principal(), new EndSandbox.Request(sandbox, "released by request", route));
     }
 }

@@ -2,6 +2,7 @@ package dev.vivarium.server.api;
 
 import static dev.vivarium.json.IdTypes.SANDBOX_ID;
 import static dev.vivarium.json.IdTypes.THREAD_ID;
+import static dev.vivarium.json.IdTypes.USER_ID;
 import static dev.vivarium.json.JsonType.BOOLEAN;
 import static dev.vivarium.json.JsonType.LONG;
 import static dev.vivarium.json.JsonType.STRING;
@@ -9,6 +10,7 @@ import static dev.vivarium.json.JsonType.TIME;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
@@ -44,6 +46,11 @@ public final class TokenAnswer {
             "Token",
             field("sandbox_id", SANDBOX_ID, sent -> sent.grant().sandbox()),
             field("thread_id", THREAD_ID, sent -> sent.grant().thread()),
+            field(
+                    "user_id",
+                    USER_ID,
+                    "The owner of the thread.",
+                    sent -> sent.grant().key().user()),
             field("endpoints", Endpoints.URLS, Sent::urls),
             field("token", STRING, sent -> sent.issued().token()),
             field("jti", STRING, sent -> sent.grant().jti()),
@@ -70,9 +77,7 @@ public final class TokenAnswer {
     }
 
     private static Scopes scopes(List<String> names) {
-        if (names.isEmpty()) {
-            throw new SandboxException(new Failure.InvalidRequest("scopes", "must name at least one"));
-        }
+        require(!names.isEmpty(), "scopes", "must name at least one");
         return Scopes.ofNames(names);
     }
 
@@ -95,9 +100,10 @@ public final class TokenAnswer {
     void send(Exchange exchange, IssuedToken issued, String how, Optional<Boolean> created) throws IOException {
         var grant = issued.grant();
         String route = "POST /threads/{thread_id}/sandbox" + (how.isEmpty() ? "" : "/" + how);
+        exchange.recorded();
         audit.record(AuditEntry.of(issued.issuedAt(), AuditEntry.Kind.ISSUED, 200, route)
                 .by(exchange.principal())
-                .on(grant.sandbox(), grant.thread())
+                .on(grant.sandbox(), grant.key())
                 .token(grant.jti(), grant.scopes())
                 .detail("for " + grant.subject() + " until " + grant.expires()));
         exchange.answer(200, TOKEN, new Sent(issued, endpoints.of(exchange, grant.sandbox()), created));

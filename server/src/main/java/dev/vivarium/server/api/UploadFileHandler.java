@@ -11,11 +11,9 @@ import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.FileJson;
 import dev.vivarium.json.ObjectType;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
-import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -29,8 +27,8 @@ public final class UploadFileHandler {
                     The path of the file, relative to the workspace. The server creates missing directories. Default: \
                     the file name of the part."""));
 
-    public static final RouteDescription UPLOAD = RouteDescription.post(
-                    "/upload_file", KEY, "uploadFile", "Upload a file to the workspace")
+    public static final RouteDescription UPLOAD = RouteDescription.post("/upload_file", KEY)
+            .named("uploadFile", "Upload a file to the workspace")
             .text("""
                     The server streams the body. The parts may have any order, but for a file of more than 256 \
                     KiB the part `filename` must precede the file.""")
@@ -39,27 +37,22 @@ public final class UploadFileHandler {
             .fails(507, "The workspace is full, or the disk of the server has too little free space.")
             .fails(403, 404, 409, 410, 413, 415, 502);
 
-    /// Upper bound of the form without the file.
-    private static final long FORM_BYTES = 64 * 1024;
-
     private final Callers callers;
-    private final CallConfig config;
+    private final Upload.Limits limits;
     private final Telemetry telemetry;
     private final Path spool;
 
     /// `spool` is the directory for a large file that precedes its session in the form.
-    public UploadFileHandler(Callers callers, CallConfig config, Telemetry telemetry, Path spool) {
+    public UploadFileHandler(Callers callers, Upload.Limits limits, Telemetry telemetry, Path spool) {
         this.callers = callers;
-        this.config = config;
+        this.limits = limits;
         this.telemetry = telemetry;
         this.spool = spool;
     }
 
     public void handle(Exchange exchange) throws IOException {
-        refuseIfTooLarge(exchange);
         callers.requireSpaceForUpload();
         long start = System.nanoTime();
-        var limits = new Upload.Limits(config.maxFileBytes(), config.maxFiles(), config.maxWorkspaceBytes());
         try (var form = new UploadForm(id -> target(exchange, id), limits, spool)) {
             var uploaded = receive(exchange, form);
             telemetry.fileUploaded(
@@ -72,7 +65,7 @@ public final class UploadFileHandler {
     }
 
     private Sandbox target(Exchange exchange, String id) {
-        Sandbox sandbox = callers.require(exchange.principal(), id);
+        Sandbox sandbox = callers.require(exchange, id);
         exchange.usesFilesOf(sandbox);
         return sandbox;
     }
@@ -82,24 +75,8 @@ public final class UploadFileHandler {
             Multipart.read(exchange, form);
             return form.commit();
         } catch (SandboxException e) {
-            if (isLimit(e.failure())) {
-                form.sandbox().ifPresent(sandbox -> telemetry.limitExceeded(sandbox.info(), e.failure()));
-            }
+            telemetry.uploadFailed(form.sandbox().map(Sandbox::info), e.failure());
             throw e;
         }
-    }
-
-    private void refuseIfTooLarge(Exchange exchange) {
-        long announced = exchange.contentLength().orElse(0);
-        if (announced > config.maxFileBytes() + FORM_BYTES) {
-            throw new SandboxException(new Failure.FileTooLarge(config.maxFileBytes(), announced));
-        }
-    }
-
-    private static boolean isLimit(Failure failure) {
-        return failure instanceof Failure.FileTooLarge
-                || failure instanceof Failure.TooManyFiles
-                || failure instanceof Failure.WorkspaceFull
-                || failure instanceof Failure.DiskFull;
     }
 }

@@ -1,5 +1,7 @@
 package dev.vivarium.server.api;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
@@ -11,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 final class UploadForm implements Multipart.Parts, AutoCloseable {
     private static final int HELD = 256 * 1024;
     private static final int MAX_FIELD = 8 * 1024;
+
+    /// Upper bound of the fields that may follow the file.
+    private static final long FIELDS = 64 * 1024;
 
     private final Function<String, Sandbox> sandboxes;
     private final Upload.Limits limits;
@@ -51,28 +57,35 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
     }
 
     @Override
-    public void begin(String field, Optional<String> filename) {
+    public void begin(String field, Optional<String> filename, OptionalLong size) {
         part = field;
         piece.reset();
         switch (field) {
-            case "session_id" -> requireOnce(sandbox == null, field);
-            case "filename" -> requireOnce(name == null, field);
+            case "session_id" -> require(sandbox == null, field, "must be given once");
+            case "filename" -> require(name == null, field, "must be given once");
             case "file" -> {
-                requireOnce(!hasFile, field);
+                require(!hasFile, field, "must be given once");
                 hasFile = true;
+                refuseIfTooLarge(size.orElse(0));
                 ownName = filename.map(UploadForm::lastPart).orElse(null);
             }
             default ->
-                throw invalid(field.length() > 60 ? field.substring(0, 60) : field, "is not a field of this form");
+                throw SandboxException.invalid(
+                        field.length() > 60 ? field.substring(0, 60) : field, "is not a field of this form");
+        }
+    }
+
+    /// Refuses a file by its declared size. The fields after it count too, so they get an allowance.
+    private void refuseIfTooLarge(long size) {
+        if (size > limits.maxFileBytes() + FIELDS) {
+            throw new SandboxException(new Failure.FileTooLarge(limits.maxFileBytes(), size));
         }
     }
 
     @Override
     public void content(byte[] bytes, int offset, int length) {
         if (!part.equals("file")) {
-            if (piece.size() + length > MAX_FIELD) {
-                throw invalid(part, "must be at most " + MAX_FIELD + " bytes");
-            }
+            require(piece.size() + length <= MAX_FIELD, part, "must be at most " + MAX_FIELD + " bytes");
             piece.write(bytes, offset, length);
         } else if (upload != null) {
             upload.write(bytes, offset, length);
@@ -110,11 +123,9 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
 
     /// Moves the file to its path. Call it after the last part.
     Uploaded commit() throws IOException {
-        if (!hasFile) {
-            throw invalid("file", "is required");
-        }
+        require(hasFile, "file", "is required");
         if (sandbox == null) {
-            throw invalid("session_id", "is required");
+            throw SandboxException.invalid("session_id", "is required");
         }
         String wanted = wantedName();
         if (upload == null) {
@@ -125,7 +136,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
                 upload.write(held, 0, held.length);
             }
         } else if (!wanted.equals(uploadName)) {
-            throw invalid("filename", "must come before a file of more than " + HELD + " bytes");
+            throw SandboxException.invalid("filename", "must come before a file of more than " + HELD + " bytes");
         }
         var entry = upload.commit();
         return new Uploaded(sandbox, new FileEntry(wanted, entry.type(), entry.mode(), entry.size(), entry.modified()));
@@ -140,7 +151,7 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
     private String wantedName() {
         String wanted = name != null ? name : ownName;
         if (wanted == null || wanted.isEmpty()) {
-            throw invalid("filename", "is required when the file has no name of its own");
+            throw SandboxException.invalid("filename", "is required when the file has no name of its own");
         }
         return wanted;
     }
@@ -148,25 +159,13 @@ final class UploadForm implements Multipart.Parts, AutoCloseable {
     private String text() {
         byte[] bytes = piece.toByteArray();
         String text = new String(bytes, StandardCharsets.UTF_8);
-        if (text.indexOf('\uFFFD') >= 0) {
-            throw invalid(part, "must be UTF-8");
-        }
+        require(text.indexOf('\uFFFD') < 0, part, "must be UTF-8");
         return text;
     }
 
     /// Returns the file name without directories, because some clients send the whole path on their own disk.
     private static String lastPart(String filename) {
         return filename.substring(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1);
-    }
-
-    private static void requireOnce(boolean holds, String field) {
-        if (!holds) {
-            throw invalid(field, "must be given once");
-        }
-    }
-
-    private static SandboxException invalid(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 
     /// Discards an upload that was not committed.

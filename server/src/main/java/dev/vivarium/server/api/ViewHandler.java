@@ -80,10 +80,8 @@ public final class ViewHandler {
     }
 
     public static final RouteDescription TREE = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/files",
-                    scoped(Scope.FS_RO),
-                    "viewTree",
-                    "List the workspace to a depth")
+                    "/api/v1/sandboxes/{sandbox_id}/files", scoped(Scope.FS_RO))
+            .named("viewTree", "List the workspace to a depth")
             .text("The call does not resume a paused sandbox and does not count as activity.")
             .query(
                     "path",
@@ -95,10 +93,8 @@ public final class ViewHandler {
             .fails(409, "The sandbox is paused.");
 
     public static final RouteDescription FILE = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/files/{path…}",
-                    kept(Scope.FS_RO),
-                    "viewFile",
-                    "Read a file as it is, or as it was after an event")
+                    "/api/v1/sandboxes/{sandbox_id}/files/{path…}", kept(Scope.FS_RO))
+            .named("viewFile", "Read a file as it is, or as it was after an event")
             .text("""
                     With `at_seq` the sandbox may have ended; then only its owner may read. The call does not \
                     resume a paused sandbox and does not count as activity.""")
@@ -109,10 +105,8 @@ public final class ViewHandler {
             .fails(413, "The file is larger than 1 MB. Use the file routes of the data plane.");
 
     public static final RouteDescription DIFF = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/diff",
-                    kept(Scope.FS_RO),
-                    "viewDiff",
-                    "Compare a file between two events")
+                    "/api/v1/sandboxes/{sandbox_id}/diff", kept(Scope.FS_RO))
+            .named("viewDiff", "Compare a file between two events")
             .text("The sandbox may have ended; then only its owner may read.")
             .requiredQuery("path", "Relative to the workspace.")
             .query("from_seq", INT.with("minimum", 0).with("default", 0), "The earlier event.")
@@ -120,10 +114,8 @@ public final class ViewHandler {
             .answers(200, "The output of `diff -u`. Empty if the file did not change.", FILE_DIFF);
 
     public static final RouteDescription TERMINAL = RouteDescription.get(
-                    "/api/v1/sandboxes/{sandbox_id}/terminal",
-                    kept(Scope.SHELL_RO),
-                    "viewTerminal",
-                    "Read the latest output of commands and shells")
+                    "/api/v1/sandboxes/{sandbox_id}/terminal", kept(Scope.SHELL_RO))
+            .named("viewTerminal", "Read the latest output of commands and shells")
             .text("""
                     The sandbox may have ended; then only its owner may read. The text comes from the event log, \
                     without colours and cursor movements.""")
@@ -158,7 +150,7 @@ public final class ViewHandler {
             return depth.orElse(ORDINARY_DEPTH);
         }
         if (depth.isPresent()) {
-            throw new SandboxException(new Failure.InvalidRequest("recursive", "must not be given with depth"));
+            throw SandboxException.invalid("recursive", "must not be given with depth");
         }
         return QueryFlags.of(exchange, "recursive", false) ? ListFiles.MAX_DEPTH : 1;
     }
@@ -166,36 +158,24 @@ public final class ViewHandler {
     public void file(Exchange exchange) throws IOException {
         String path = WorkspacePath.of(exchange);
         Optional<Long> at = PageQuery.number(exchange, "at_seq");
-        if (at.isPresent()) {
-            Version version = require(new SandboxId(exchange.path("sandbox_id")), path, at.get());
-            var text = new Text(version.content().orElseThrow(), "utf-8");
-            exchange.answer(
-                    200,
-                    FILE_VIEW,
-                    new View(
-                            path,
-                            version.size(),
-                            version.sha256().orElse(""),
-                            version.modified(),
-                            text,
-                            Optional.of(version.seq())));
-        } else {
-            var sandbox = alive(exchange);
-            exchange.usesFilesOf(sandbox);
-            FileContent content = read(sandbox, path);
-            byte[] bytes = content.bytes().orElseThrow();
-            exchange.reserve(4L * bytes.length); // The bytes, and the text with up to two bytes a character.
-            exchange.answer(
-                    200,
-                    FILE_VIEW,
-                    new View(
-                            path,
-                            content.size(),
-                            content.tag(),
-                            content.entry().modified(),
-                            Text.of(bytes),
-                            Optional.empty()));
-        }
+        exchange.answer(200, FILE_VIEW, at.isPresent() ? earlier(exchange, path, at.get()) : current(exchange, path));
+    }
+
+    private View earlier(Exchange exchange, String path, long seq) {
+        Version version = require(new SandboxId(exchange.path("sandbox_id")), path, seq);
+        var text = new Text(version.content().orElseThrow(), "utf-8");
+        String hash = version.sha256().orElse("");
+        return new View(path, version.size(), hash, version.modified(), text, Optional.of(version.seq()));
+    }
+
+    private static View current(Exchange exchange, String path) {
+        var sandbox = alive(exchange);
+        exchange.usesFilesOf(sandbox);
+        FileContent content = read(sandbox, path);
+        byte[] bytes = content.bytes().orElseThrow();
+        exchange.reserve(4L * bytes.length); // The bytes, and the text with up to two bytes a character.
+        var modified = content.entry().modified();
+        return new View(path, content.size(), content.tag(), modified, Text.of(bytes), Optional.empty());
     }
 
     private static Sandbox alive(Exchange exchange) {

@@ -11,9 +11,9 @@ import static dev.vivarium.json.ObjectType.optional;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.FileEntry;
-import dev.vivarium.server.operation.FileTree;
 import dev.vivarium.server.operation.ListFiles;
-import dev.vivarium.server.operation.TerminalText;
+import dev.vivarium.server.operation.ListFiles.FileTree;
+import dev.vivarium.server.operation.ReadTerminal.TerminalText;
 
 /// JSON of file trees and terminal texts, for responses and WebSocket messages. Stateless.
 public final class ViewJson {

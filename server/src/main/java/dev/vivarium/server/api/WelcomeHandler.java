@@ -21,8 +21,8 @@ public final class WelcomeHandler {
             field("openapi", STRING, name -> "/openapi.json"),
             field("health", STRING, name -> "/health"));
 
-    public static final RouteDescription WELCOME = RouteDescription.get(
-                    "/", OPEN, "welcome", "List the entry points of the server")
+    public static final RouteDescription WELCOME = RouteDescription.get("/", OPEN)
+            .named("welcome", "List the entry points of the server")
             .text("""
                     If a browser asks for `text/html` and the server has a console, the response is the console.""")
             .answers(200, "The name of the server and the paths to start from.", ENTRY_POINTS)
@@ -35,7 +35,7 @@ public final class WelcomeHandler {
     }
 
     public void handle(Exchange exchange) throws IOException {
-        if (pages.isWanted(exchange)) {
+        if (pages.acceptsPage(exchange)) {
             pages.page(exchange);
             return;
         }

@@ -55,7 +55,7 @@ final class WorkerCall {
 
     /// Runs `once` for the first request with an `Idempotency-Key`. A repeated request gets the same response.
     /// Another request with the same key is rejected.
-    static void once(Exchange exchange, IdempotencyRecords records, Once once) throws IOException {
+    static void handleIdempotently(Exchange exchange, IdempotencyRecords records, Once once) throws IOException {
         JsonFields fields = exchange.json();
         Optional<String> key = exchange.header("Idempotency-Key");
         if (key.isEmpty()) {
@@ -99,11 +99,7 @@ final class WorkerCall {
     static void requireBytes(String name, String text, int most) {
         int bytes = text.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > most) {
-            throw refused(name, "has " + bytes + " bytes; at most " + most + " are taken");
+            throw SandboxException.invalid(name, "has " + bytes + " bytes; at most " + most + " are taken");
         }
-    }
-
-    static SandboxException refused(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 }

@@ -11,17 +11,20 @@ import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.WORKER;
 
+import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Tasks;
+import dev.vivarium.core.task.TaskQueue;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
@@ -32,10 +35,11 @@ import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import tools.jackson.core.JsonGenerator;
 
@@ -47,19 +51,19 @@ public final class WorkerHandler {
     private static final String SOURCE = "worker";
     private static final int MAX_METRICS = 4 * 1024;
 
-    private static final JsonType<Task.Status> TASK_STATUS = JsonType.constants(
-            Task.Status.class, Task.Status::text, "must be pending, in_progress, completed, failed or blocked");
+    private static final JsonType<Task.Report> REPORT = JsonType.constants(
+            Task.Report.class, Task.Report::text, "must be pending, in_progress, completed, failed or blocked");
     private static final ObjectType<StatusReport> STATUS_REPORT = object(
                     "TaskStatus",
                     StatusReport::new,
-                    field("status", TASK_STATUS, StatusReport::status),
+                    field("status", REPORT, StatusReport::status),
                     optional("message", WorkerCall.message("message"), StatusReport::message))
             .closed();
     private static final ObjectType<Task> STATUS_SET = object(
             "TaskStatusSet",
             field("success", BOOLEAN, task -> true),
             field("task_id", TASK_ID, Task::id),
-            field("status", TASK_STATUS, Task::status),
+            field("status", REPORT, task -> task.reported().orElseThrow()),
             field("updated_at", TIME, Task::updatedAt));
     private static final ObjectType<Step> STEP_REPORT = object(
                     Step::new,
@@ -111,15 +115,25 @@ public final class WorkerHandler {
                             "At most 4 KB as JSON. Responses show it with the run."))
             .named("Heartbeat")
             .closed();
-    private static final ObjectType<List<String>> COMMANDS = object(
+    private static final ObjectType<Commands> COMMANDS = object(
             "HeartbeatAnswer",
             field("success", BOOLEAN, commands -> true),
             field(
                     "commands",
                     JsonType.list(STRING.with("enum", List.of("pause", "resume", "abort"))),
-                    Function.identity()));
+                    Commands::commands),
+            optional(
+                    "reason",
+                    STRING,
+                    "Why the run must end.",
+                    commands -> commands.request().reason()),
+            optional(
+                    "reason_code",
+                    STRING,
+                    "The same as a code.",
+                    commands -> commands.request().code()));
 
-    private record StatusReport(Task.Status status, Optional<String> message) {}
+    private record StatusReport(Task.Report status, Optional<String> message) {}
 
     private record Step(String type, String message, Optional<String> details, Optional<Double> percent) {}
 
@@ -143,16 +157,19 @@ public final class WorkerHandler {
         }
     }
 
+    private record Commands(List<String> commands, Runs.Request request) {}
+
     private record NextAction(TaskId task, Optional<String> action) {}
 
-    public static final RouteDescription TASK = RouteDescription.get(
-                    "/api/v1/sandbox/task", WORKER, "workerTask", "Return the task of the worker")
+    public static final RouteDescription TASK = RouteDescription.get("/api/v1/sandbox/task", WORKER)
+            .named("workerTask", "Return the task of the worker")
             .text(WorkerCall.FOR_WORKERS)
             .answers(200, "The task.", RunJson.TASK)
             .fails(404);
 
     public static final RouteDescription STATUS = RouteDescription.patch(
-                    "/api/v1/sandbox/task/{task_id}/status", WORKER, "workerStatus", "Set the status of the task")
+                    "/api/v1/sandbox/task/{task_id}/status", WORKER)
+            .named("workerStatus", "Report the status of the task")
             .text(WorkerCall.FOR_WORKERS)
             .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(STATUS_REPORT)
@@ -160,7 +177,8 @@ public final class WorkerHandler {
             .fails(409, 422);
 
     public static final RouteDescription PROGRESS = RouteDescription.post(
-                    "/api/v1/sandbox/task/{task_id}/progress", WORKER, "workerProgress", "Report a step of the task")
+                    "/api/v1/sandbox/task/{task_id}/progress", WORKER)
+            .named("workerProgress", "Report a step of the task")
             .text(WorkerCall.FOR_WORKERS)
             .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(STEP_REPORT)
@@ -168,34 +186,48 @@ public final class WorkerHandler {
             .fails(409, 422);
 
     public static final RouteDescription RESULTS = RouteDescription.post(
-                    "/api/v1/sandbox/task/{task_id}/results", WORKER, "workerResults", "Submit the results of the task")
+                    "/api/v1/sandbox/task/{task_id}/results", WORKER)
+            .named("workerResults", "Submit the results of the task")
             .text(WorkerCall.FOR_WORKERS)
             .header("Idempotency-Key", WorkerCall.IDEMPOTENCY)
             .takes(RESULTS_REPORT)
             .answers(200, "The results were stored.", RESULTS_TAKEN)
             .fails(409, 422);
 
-    public static final RouteDescription HEARTBEAT = RouteDescription.post(
-                    "/api/v1/sandbox/heartbeat", WORKER, "workerHeartbeat", "Report that the worker is alive")
+    public static final RouteDescription HEARTBEAT = RouteDescription.post("/api/v1/sandbox/heartbeat", WORKER)
+            .named("workerHeartbeat", "Report that the worker is alive")
             .text("""
                     For the worker in the sandbox, with the token that it was started with. The response has the \
                     next action of the worker.""")
+            .query("wait", PageQuery.WAIT, "Seconds to wait for a command.")
             .takes(HEARTBEAT_REPORT)
             .answers(200, "The next action of the worker.", COMMANDS)
             .fails(409, 422);
 
     private final Tasks tasks;
+    private final TaskQueue queue;
     private final Runs runs;
     private final Reviews reviews;
-    private final IdempotencyRecords repeats;
+    private final IdempotencyRecords idempotencyRecords;
     private final EventLog log;
+    private final UnaryOperator<String> mask;
 
-    public WorkerHandler(Tasks tasks, Runs runs, Reviews reviews, IdempotencyRecords repeats, EventLog log) {
+    /// @param mask replaces secrets in stored text
+    public WorkerHandler(
+            Tasks tasks,
+            TaskQueue queue,
+            Runs runs,
+            Reviews reviews,
+            IdempotencyRecords idempotencyRecords,
+            EventLog log,
+            UnaryOperator<String> mask) {
         this.tasks = tasks;
+        this.queue = queue;
         this.runs = runs;
         this.reviews = reviews;
-        this.repeats = repeats;
+        this.idempotencyRecords = idempotencyRecords;
         this.log = log;
+        this.mask = mask;
     }
 
     public void task(Exchange exchange) throws IOException {
@@ -204,26 +236,30 @@ public final class WorkerHandler {
                 .filter(run -> run.isActive() && run.task().equals(grant.task()))
                 .flatMap(run -> tasks.find(run.task()))
                 .orElseThrow(() -> new SandboxException(new RunFailure.NoTask()));
-        exchange.answer(200, RunJson.TASK, RunJson.TaskView.ofWorker(task));
+        exchange.answer(200, RunJson.TASK, RunJson.TaskView.ofWorker(task, queue.dependencies(task.id())));
     }
 
     public void status(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
-        WorkerCall.once(exchange, repeats, (fields, key) -> {
+        WorkerCall.handleIdempotently(exchange, idempotencyRecords, (fields, key) -> {
             var report = STATUS_REPORT.read(fields);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             log(grant.sandbox(), "agent.status", key, out -> {
                 out.writeStringProperty("task_id", grant.task().value());
                 STATUS_REPORT.writeFields(out, report);
             });
-            Task task = tasks.status(grant.sandbox(), grant.task(), report.status(), report.message());
+            Task task = tasks.reported(
+                    grant.sandbox(),
+                    grant.task(),
+                    report.status(),
+                    report.message().map(mask));
             return out -> STATUS_SET.writeFields(out, task);
         });
     }
 
     public void progress(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
-        WorkerCall.once(exchange, repeats, (fields, key) -> {
+        WorkerCall.handleIdempotently(exchange, idempotencyRecords, (fields, key) -> {
             var step = STEP_REPORT.read(fields);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             String data = text(out -> {
@@ -243,9 +279,9 @@ public final class WorkerHandler {
 
     public void results(Exchange exchange) throws IOException {
         var grant = WorkerCall.ofTask(exchange);
-        WorkerCall.once(exchange, repeats, (fields, key) -> {
+        WorkerCall.handleIdempotently(exchange, idempotencyRecords, (fields, key) -> {
             var report = RESULTS_REPORT.read(fields);
-            String result = report.text();
+            String result = mask.apply(report.text());
             WorkerCall.requireBytes("files_changed", result, NewEvent.LONGEST_DATA);
             tasks.requireAtWork(grant.sandbox(), grant.task());
             append(grant.sandbox(), new NewEvent(key.map(WorkerHandler::eventId), "agent.results", result, SOURCE));
@@ -274,9 +310,27 @@ public final class WorkerHandler {
         var beat = exchange.json(HEARTBEAT_REPORT);
         WorkerCall.requireOwn(beat.sandbox(), grant.sandbox().value(), "sandbox");
         beat.task().ifPresent(task -> WorkerCall.requireOwn(task, grant.task().value(), "task"));
-        var run = runs.heartbeat(grant.sandbox(), grant.task(), beat.metrics().orElse("{}"));
-        var commands = run.commands(beat.status().equals("paused"));
-        exchange.answer(200, COMMANDS, commands);
+        boolean isPaused = beat.status().equals("paused");
+        var request =
+                runs.heartbeat(grant.sandbox(), grant.task(), beat.metrics().orElse("{}"));
+        var timeout = PageQuery.wait(exchange);
+        if (timeout.isPositive() && request.state().commands(isPaused).isEmpty()) {
+            request = awaitCommand(exchange, grant, isPaused, timeout);
+        }
+        exchange.answer(200, COMMANDS, new Commands(request.state().commands(isPaused), request));
+    }
+
+    private Runs.Request awaitCommand(Exchange exchange, WorkerGrant grant, boolean isPaused, Duration timeout) {
+        try {
+            return exchange.access()
+                    .await(
+                            timeout,
+                            step -> runs.awaitCommand(grant.sandbox(), grant.task(), isPaused, step),
+                            request -> !request.state().commands(isPaused).isEmpty());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException(new Failure.ShuttingDown(), e);
+        }
     }
 
     private void log(SandboxId sandbox, String type, Optional<String> key, Consumer<JsonGenerator> data) {

@@ -2,32 +2,33 @@ package dev.vivarium.server.api;
 
 import static dev.vivarium.json.JsonType.BYTES;
 import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 import static dev.vivarium.server.http.Route.Access.scoped;
 
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.access.Scope;
-import dev.vivarium.core.files.Digests;
 import dev.vivarium.core.files.FileMode;
 import dev.vivarium.core.files.FileVersion;
 import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.files.Upload;
 import dev.vivarium.core.files.Workspace;
 import dev.vivarium.core.files.WriteCondition;
-import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
-import dev.vivarium.server.settings.CallConfig;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /// `PUT`, `DELETE` and `POST …?move_to=` on `/sandboxes/{sandbox_id}/files/{path…}`: changes files, with
 /// preconditions. A rejected or interrupted write leaves no file. Thread-safe.
 public final class WriteFileHandler {
     public static final RouteDescription PUT = RouteDescription.put(
-                    "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RW), "writeFile", "Write a file")
+                    "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RW))
+            .named("writeFile", "Write a file")
             .text("""
                     The body is the content of the file. The server creates missing directories and replaces the \
                     file atomically.""")
@@ -47,10 +48,8 @@ public final class WriteFileHandler {
             .fails(409, 410, 412, 413, 502);
 
     public static final RouteDescription MOVE = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/files/{path…}",
-                    scoped(Scope.FS_RW),
-                    "moveFile",
-                    "Move a file or directory")
+                    "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RW))
+            .named("moveFile", "Move a file or directory")
             .text("The server creates missing directories.")
             .requiredQuery("move_to", "The new path, relative to the workspace.")
             .query("replace", QueryFlags.type(false), "Whether an existing file may be replaced.")
@@ -61,10 +60,8 @@ public final class WriteFileHandler {
             .fails(409, 410, 412, 502);
 
     public static final RouteDescription DELETE = RouteDescription.delete(
-                    "/sandboxes/{sandbox_id}/files/{path…}",
-                    scoped(Scope.FS_RW),
-                    "removeFile",
-                    "Delete a file or directory")
+                    "/sandboxes/{sandbox_id}/files/{path…}", scoped(Scope.FS_RW))
+            .named("removeFile", "Delete a file or directory")
             .query("recursive", QueryFlags.type(false), "Required for a directory that is not empty.")
             .header("If-Match", "`*` or ETags. The change is made only if the file has one of them.")
             .header("If-None-Match", """
@@ -75,12 +72,12 @@ public final class WriteFileHandler {
     private static final int PIECE = 64 * 1024;
 
     private final Callers callers;
-    private final CallConfig config;
+    private final Upload.Limits limits;
     private final Telemetry telemetry;
 
-    public WriteFileHandler(Callers callers, CallConfig config, Telemetry telemetry) {
+    public WriteFileHandler(Callers callers, Upload.Limits limits, Telemetry telemetry) {
         this.callers = callers;
-        this.config = config;
+        this.limits = limits;
         this.telemetry = telemetry;
     }
 
@@ -89,19 +86,18 @@ public final class WriteFileHandler {
         String path = WorkspacePath.of(exchange);
         var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
         refuseParts(exchange);
-        refuseIfTooLarge(exchange);
         callers.requireSpaceForUpload();
         exchange.usesFilesOf(exchange.sandbox());
-        var sandbox = callers.resumed(exchange.sandbox());
-        var files = sandbox.files();
-        boolean existed = existed(files, path, change.condition());
         long start = System.nanoTime();
         try {
+            refuseIfTooLarge(exchange);
+            var files = callers.resumed(exchange.sandbox()).files();
+            boolean existed = existed(files, path, change.condition());
             String tag = receive(exchange, files, change, start);
             exchange.answerHeader("ETag", Preconditions.tag(tag));
             exchange.answer(existed ? 204 : 201);
         } catch (SandboxException e) {
-            reportLimit(sandbox, e.failure());
+            telemetry.uploadFailed(Optional.of(exchange.sandbox().info()), e.failure());
             throw e;
         }
     }
@@ -114,7 +110,6 @@ public final class WriteFileHandler {
     }
 
     private String receive(Exchange exchange, Workspace files, Change change, long start) throws IOException {
-        var limits = new Upload.Limits(config.maxFileBytes(), config.maxFiles(), config.maxWorkspaceBytes());
         var digest = Digests.sha256();
         try (var upload = files.write(change.path(), limits, change.condition(), change.mode())) {
             var body = exchange.body();
@@ -128,7 +123,7 @@ public final class WriteFileHandler {
             var elapsed = Duration.ofNanos(System.nanoTime() - start);
             telemetry.fileUploaded(exchange.sandbox().info(), change.path(), size, elapsed);
             return upload.version()
-                    .filter(_ -> size > FileVersion.HASHED_BYTES)
+                    .filter(_ -> size > FileVersion.ALWAYS_HASHED_BYTES)
                     .map(FileVersion::tag)
                     .orElseGet(() -> HexFormat.of().formatHex(digest.digest()));
         }
@@ -163,7 +158,7 @@ public final class WriteFileHandler {
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
         var files = callers.resumed(exchange.sandbox()).files();
-        var replacing = replace ? Workspace.Replacing.WHAT_IS_THERE : Workspace.Replacing.NOTHING;
+        var replacing = replace ? Workspace.Replacing.EXISTING_TARGET : Workspace.Replacing.NOTHING;
         try {
             files.move(path, to, replacing, condition);
         } catch (SandboxException e) {
@@ -184,25 +179,13 @@ public final class WriteFileHandler {
 
     /// Rejects `Content-Range`, because the body would replace the whole file.
     private static void refuseParts(Exchange exchange) {
-        if (exchange.header("Content-Range").isPresent()) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("Content-Range", "is not supported: send the whole file"));
-        }
+        require(exchange.header("Content-Range").isEmpty(), "Content-Range", "is not supported: send the whole file");
     }
 
     private void refuseIfTooLarge(Exchange exchange) {
         long announced = exchange.contentLength().orElse(0);
-        if (announced > config.maxFileBytes()) {
-            throw new SandboxException(new Failure.FileTooLarge(config.maxFileBytes(), announced));
-        }
-    }
-
-    private void reportLimit(Sandbox sandbox, Failure failure) {
-        if (failure instanceof Failure.FileTooLarge
-                || failure instanceof Failure.TooManyFiles
-                || failure instanceof Failure.WorkspaceFull
-                || failure instanceof Failure.DiskFull) {
-            telemetry.limitExceeded(sandbox.info(), failure);
+        if (announced > limits.maxFileBytes()) {
+            throw new SandboxException(new Failure.FileTooLarge(limits.maxFileBytes(), announced));
         }
     }
 }

@@ -98,8 +98,8 @@ public final class Pages {
         return new Pages(names, name -> Files.newInputStream(root.resolve(name)));
     }
 
-    /// Reports whether there is a console.
-    public boolean areThere() {
+    /// Reports whether the server has a console.
+    public boolean hasConsole() {
         return names.contains(INDEX);
     }
 

@@ -2,7 +2,7 @@ package dev.vivarium.server.console;
 
 import static dev.vivarium.server.http.Route.Access.OPEN;
 
-import dev.vivarium.core.files.Digests;
+import dev.vivarium.core.Digests;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
@@ -47,10 +47,11 @@ public final class PagesHandler {
     public PagesHandler(Pages pages, PreviewConfig previews) {
         this.pages = pages;
         this.policy = policy(previews);
-        this.indexTag = pages.areThere() ? tag(pages.read(Pages.INDEX)) : "";
+        this.indexTag = pages.hasConsole() ? tag(pages.read(Pages.INDEX)) : "";
     }
 
-    /// Allows only the console's own scripts, forbids framing, and allows previews in frames.
+    /// Returns the content security policy. The console loads only its own scripts and may show previews in frames.
+    /// No page may show the console in a frame.
     private static String policy(PreviewConfig previews) {
         String hosts = (previews.secure() ? "https" : "http") + "://*." + previews.domain() + ":*";
         // A domain with other characters could add a rule to the policy.
@@ -64,19 +65,19 @@ public final class PagesHandler {
         return '"' + HexFormat.of().formatHex(Digests.sha256().digest(bytes)) + '"';
     }
 
-    /// Returns the build id of the console, if there is one. A page compares it to detect a new console.
+    /// Returns the build id, if the server has a console. An open page compares it to detect a new console.
     public Optional<String> build() {
-        return pages.areThere() ? Optional.of(indexTag.substring(1, 1 + BUILD_DIGITS)) : Optional.empty();
+        return pages.hasConsole() ? Optional.of(indexTag.substring(1, 1 + BUILD_DIGITS)) : Optional.empty();
     }
 
-    /// Reports whether there is a console and the client accepts HTML.
-    public boolean isWanted(Exchange exchange) {
-        return pages.areThere() && exchange.accepts("text/html");
+    /// Reports whether the server has a console and the client accepts HTML.
+    public boolean acceptsPage(Exchange exchange) {
+        return pages.hasConsole() && exchange.accepts("text/html");
     }
 
     /// Returns the routes of the console: its files and its client-side paths. Empty without a console.
     public List<Route> routes() {
-        if (!pages.areThere()) {
+        if (!pages.hasConsole()) {
             return List.of();
         }
         var routes = new ArrayList<Route>();
@@ -87,12 +88,13 @@ public final class PagesHandler {
         }
         routes.add(Route.undocumented("GET", "/console", OPEN, this::page));
         routes.add(Route.undocumented("GET", "/console/{rest…}", OPEN, this::page));
+        routes.add(Route.undocumented("GET", "/docs", OPEN, this::page));
         return routes;
     }
 
     /// Sends the page, which does its own routing.
     public void page(Exchange exchange) throws IOException {
-        if (!isWanted(exchange)) {
+        if (!acceptsPage(exchange)) {
             throw new SandboxException(new RequestFailure.NoSuchRoute(
                     "this is a page of the console, for browsers; /openapi.json lists the API"));
         }
@@ -114,11 +116,11 @@ public final class PagesHandler {
 
     private void send(Exchange exchange, String name, String varies) throws IOException {
         protect(exchange).answerHeader("Vary", varies);
-        boolean isSmaller = pages.names().contains(name + COMPRESSED) && acceptsGzip(exchange);
-        if (isSmaller) {
+        boolean isCompressed = pages.names().contains(name + COMPRESSED) && acceptsGzip(exchange);
+        if (isCompressed) {
             exchange.answerHeader("Content-Encoding", "gzip");
         }
-        exchange.answer(200, type(name), pages.read(isSmaller ? name + COMPRESSED : name));
+        exchange.answer(200, type(name), pages.read(isCompressed ? name + COMPRESSED : name));
     }
 
     private Exchange protect(Exchange exchange) {

@@ -7,6 +7,7 @@ import static dev.vivarium.json.JsonType.TIME;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 import static dev.vivarium.server.http.Route.Access.KEY;
 import static dev.vivarium.server.http.Route.Access.OWN;
 
@@ -15,8 +16,11 @@ import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.BrowserSessions;
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.access.SignInCodes;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ProblemJson;
+import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Credential;
 import dev.vivarium.server.http.Credentials;
@@ -25,18 +29,32 @@ import dev.vivarium.server.http.Origins;
 import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.settings.PreviewConfig;
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /// Handler for `/console/session`. Thread-safe.
 ///
 /// A browser sends a key once and receives a cookie. Scripts cannot read the cookie, and it is valid only for requests
 /// from the server's own pages.
 public final class SessionHandler {
-    private static final ObjectType<String> SIGN_IN_REQUEST =
-            object("SignIn", Function.identity(), field("key", STRING)).closed();
+    private static final ObjectType<SignIn> SIGN_IN_REQUEST = ObjectType.<SignIn>object(
+                    "SignIn",
+                    optional("key", STRING, "An API key. Either `key` or `code` is needed."),
+                    optional("code", STRING, "The code of a sign-in link."))
+            .readBy(SignIn::read)
+            .closed();
+    private static final ObjectType<String> CODE_REQUEST = ObjectType.<String>object(
+                    "SignInLinkRequest", optional("next", STRING, "The page of the console to open: `/console…`."))
+            .readBy(fields -> fields.optionalString("next").orElse(""))
+            .closed();
+    private static final ObjectType<Link> LINK = object(
+            "SignInLink",
+            field("path", STRING, "The path of the link, with the code in its fragment.", Link::path),
+            field("expires_at", TIME, Link::expires));
     private static final ObjectType<PreviewConfig> PREVIEWS = object(
             "",
             field("domain", STRING, PreviewConfig::domain),
@@ -57,33 +75,56 @@ public final class SessionHandler {
             optional("expires_at", TIME, "When the session expires. Absent with a key.", Caller::expires),
             field("server", SERVER, Caller::server));
 
+    /// Exactly one of both is present.
+    private record SignIn(Optional<String> key, Optional<String> code) {
+        static SignIn read(JsonFields fields) {
+            var given = new SignIn(fields.optionalString("key"), fields.optionalString("code"));
+            require(given.key().isPresent() != given.code().isPresent(), "key", "or code must be given, and not both");
+            return given;
+        }
+    }
+
+    /// Link to the console that signs a browser in.
+    private record Link(String path, Instant expires) {}
+
     private record Caller(Principal who, Optional<Instant> expires, Server server) {}
 
-    public static final RouteDescription SIGN_IN = RouteDescription.post(
-                    "/console/session", OWN, "signIn", "Sign in a browser")
+    public static final RouteDescription SIGN_IN = RouteDescription.post("/console/session", OWN)
+            .named("signIn", "Sign in a browser")
             .text("""
-                    For pages of this server. The browser sends a key once and receives a cookie that scripts \
-                    cannot read. The session expires after 12 hours and ends with the key. A key has at most 100 \
+                    For pages of this server. The browser sends a key, or the code of a sign-in link, and receives a \
+                    cookie that scripts cannot read. The session expires after 12 hours and ends with the key. A key has at most 100 \
                     sessions; a new one replaces the oldest.""")
             .withoutCredential()
             .takes(SIGN_IN_REQUEST)
             .answers(204, "The browser is signed in.")
             .withHeader("Set-Cookie", STRING)
             .fails(403, "`wrong-origin`: the page has another origin.")
-            .fails(400, 401, 503);
+            .fails(400, 401, 429, 503);
 
-    public static final RouteDescription SHOW = RouteDescription.get(
-                    "/console/session", KEY, "showSession", "Return the caller")
+    public static final RouteDescription CODE = RouteDescription.post("/console/session/code", KEY)
+            .named("makeSignInLink", "Make a link that signs a browser in")
+            .text("""
+                    The link opens the console with the rights of the key. It works once and expires after five \
+                    minutes. A key has at most ten unused links; a new one replaces the oldest.""")
+            .takesOptional(CODE_REQUEST)
+            .answers(201, "The link, relative to the address of the server.", LINK)
+            .fails(400);
+
+    public static final RouteDescription SHOW = RouteDescription.get("/console/session", KEY)
+            .named("showSession", "Return the caller")
             .answers(200, "The caller, by key or by session.", BROWSER_SESSION)
             .fails(403, "`wrong-origin`: the page has another origin.");
 
-    public static final RouteDescription SIGN_OUT = RouteDescription.delete(
-                    "/console/session", KEY, "signOut", "Sign out a browser")
+    public static final RouteDescription SIGN_OUT = RouteDescription.delete("/console/session", KEY)
+            .named("signOut", "Sign out a browser")
             .answers(204, "The browser is signed out.")
             .fails(403, "`wrong-origin`: the page has another origin.");
 
     private static final String ROUTE = "/console/session";
     private static final int NO_CONTENT = 204;
+    private static final int CREATED = 201;
+    private static final Pattern PAGE = Pattern.compile("/console([/?][A-Za-z0-9/?=&._~-]*)?");
 
     private final BrowserSessions sessions;
     private final Origins origins;
@@ -108,7 +149,11 @@ public final class SessionHandler {
         BrowserSessions.Begun begun;
         try {
             origins.require(exchange.request());
-            begun = sessions.begin(exchange.json(SIGN_IN_REQUEST));
+            SignIn given = exchange.json(SIGN_IN_REQUEST);
+            exchange.shows(given.code().or(given::key).orElseThrow());
+            begun = given.code().isPresent()
+                    ? sessions.beginWithCode(given.code().get())
+                    : sessions.begin(given.key().orElseThrow());
         } catch (SandboxException e) {
             int status = ProblemJson.status(e.failure());
             if (status == 401 || status == 403) {
@@ -121,6 +166,27 @@ public final class SessionHandler {
                 entry(Kind.SIGNED_IN, NO_CONTENT, "POST").by(begun.session().who()));
         setCookie(exchange, begun.id(), BrowserSessions.LENGTH.toSeconds());
         exchange.answer(NO_CONTENT);
+    }
+
+    /// `POST …/code`: makes a link for the caller's key. A session cannot make one: its page needs none.
+    public void makeLink(Exchange exchange) throws IOException {
+        String next = exchange.optionalJson(CODE_REQUEST);
+        require(next.isEmpty() || PAGE.matcher(next).matches(), "next", "must be a page of the console");
+        String key = exchange.credential()
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.NotAuthenticated("a sign-in link needs an API key, not a session")));
+        var code = sessions.issueCode(key);
+        audit.record(AuditEntry.of(clock.instant(), Kind.ISSUED, CREATED, "POST " + ROUTE + "/code")
+                .by(exchange.principal())
+                .detail("sign-in link until " + code.expires()));
+        exchange.answer(CREATED, LINK, new Link(link(code, next), code.expires()));
+    }
+
+    /// Returns the path of a link with a code. The code is in the fragment, which browsers do not send, so that no
+    /// log contains it.
+    public static String link(SignInCodes.Code code, String next) {
+        String query = next.isEmpty() ? "" : "?next=" + URLEncoder.encode(next, StandardCharsets.UTF_8);
+        return "/console/sign-in" + query + "#code=" + code.text();
     }
 
     /// `GET`: returns the signed-in user.
@@ -137,6 +203,7 @@ public final class SessionHandler {
         if (exchange.session().isPresent() && exchange.session().get() instanceof Credential.Session(String id)) {
             exchange.endsItsRight();
             sessions.end(id);
+            exchange.recorded();
             audit.record(entry(Kind.SIGNED_OUT, NO_CONTENT, "DELETE").by(exchange.principal()));
             setCookie(exchange, "", 0);
         }

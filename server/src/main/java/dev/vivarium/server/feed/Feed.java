@@ -7,9 +7,11 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.LiveFeed;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.LogId;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.TaskLog;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.util.Map;
@@ -19,19 +21,20 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
 
-/// Live events of all sandboxes, filtered by access rights. Thread-safe.
+/// Live events of all sandboxes and tasks, filtered by access rights. Thread-safe.
 ///
-/// An admin receives all events. A user receives events of own sandboxes and of sandboxes with an invitation to watch.
+/// An admin receives all events. A user receives events of own tasks, of own sandboxes, and of sandboxes with an
+/// invitation to watch.
 /// A token receives events of its sandbox. The feed checks invitations at each event.
 public final class Feed {
     private static final int REMEMBERED = 10_000;
 
     private final EventLog log;
     private final Rights rights;
-    private final Function<SandboxId, Optional<SandboxRow.Owner>> rows;
+    private final Function<SandboxId, Optional<ThreadKey>> rows;
 
     /// Cached owners. The owner of a sandbox never changes.
-    private final Map<SandboxId, SandboxRow.Owner> owners = new ConcurrentHashMap<>();
+    private final Map<SandboxId, ThreadKey> owners = new ConcurrentHashMap<>();
 
     public Feed(EventLog log, Sandboxes sandboxes, Rights rights) {
         this.log = log;
@@ -44,12 +47,12 @@ public final class Feed {
         return new Subscription(log.listen(), who);
     }
 
-    private Optional<SandboxRow.Owner> owner(SandboxId sandbox) {
-        SandboxRow.Owner known = owners.get(sandbox);
+    private Optional<ThreadKey> owner(SandboxId sandbox) {
+        ThreadKey known = owners.get(sandbox);
         if (known != null) {
             return Optional.of(known);
         }
-        Optional<SandboxRow.Owner> found = rows.apply(sandbox);
+        Optional<ThreadKey> found = rows.apply(sandbox);
         if (owners.size() > REMEMBERED) {
             owners.clear();
         }
@@ -73,46 +76,64 @@ public final class Feed {
             LiveFeed.Heard batch = listener.next(timeout);
             FeedFilter filter = wanted.get();
             var gaps = batch.missed().gaps().stream()
-                    .filter(gap -> maySee(gap.sandbox()))
+                    .filter(gap -> maySee(gap.logId()))
                     .toList();
             var events = batch.events().stream()
-                    .filter(event -> maySee(event.sandbox()) && filter.includes(event, entities(event)))
+                    .filter(event -> maySee(event.logId()) && filter.includes(event, entities(event)))
                     .toList();
             return new LiveFeed.Heard(new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
         }
 
-        private boolean maySee(SandboxId sandbox) {
-            return scopes(sandbox).isPresent();
+        private boolean maySee(LogId logId) {
+            return scopes(logId).isPresent();
         }
 
-        /// Returns the subscriber's scopes for a sandbox, or nothing if the subscriber may not see the sandbox.
+        /// Returns the subscriber's scopes for a log, or nothing if the subscriber may not see the log.
+        private Optional<Scopes> scopes(LogId logId) {
+            return switch (logId) {
+                case SandboxId sandbox -> scopes(sandbox);
+                case TaskLog(var owner) -> Optional.of(rights.most()).filter(_ -> who.mayActFor(owner));
+            };
+        }
+
         private Optional<Scopes> scopes(SandboxId sandbox) {
             return switch (who) {
                 case Principal.Admin _ -> Optional.of(rights.most());
                 case Principal.User(var user) -> owner(sandbox).flatMap(owner -> scopes(user, owner));
                 case Principal.Holder(var grant)
                 when grant.sandbox().equals(sandbox) ->
-                    owner(sandbox)
-                            .flatMap(owner -> rights.of(who, new Rights.Target(sandbox, owner.thread(), owner.user())));
+                    owner(sandbox).flatMap(owner -> rights.of(who, new Rights.Target(sandbox, owner)));
                 case Principal.Holder _, Principal.Worker _ -> Optional.empty();
             };
         }
 
-        private Optional<Scopes> scopes(UserId user, SandboxRow.Owner owner) {
-            return rights.ofUser(user, owner.thread(), owner.user())
+        private Optional<Scopes> scopes(UserId user, ThreadKey owner) {
+            return rights.ofUser(user, owner)
                     .filter(scopes -> owner.user().equals(user) || scopes.allows(Scope.SHELL_RO));
         }
 
         private EventEntities entities(Event event) {
-            return new EventEntities(event, () -> thread(event.sandbox()));
+            return new EventEntities(event, () -> event.sandbox().flatMap(this::thread));
         }
 
         /// Writes an event and its entities.
         public void write(JsonGenerator out, Event event) {
-            VisibleEvent.of(event, scopes(event.sandbox()).orElse(Scopes.NONE)).message(out);
-            out.writeStringProperty("entity_type", "sandbox");
-            out.writeStringProperty("entity_id", event.sandbox().value());
-            thread(event.sandbox()).ifPresent(thread -> out.writeStringProperty("thread_id", thread));
+            VisibleEvent.of(event, scopes(event.logId()).orElse(Scopes.NONE)).message(out);
+            switch (event.logId()) {
+                case SandboxId sandbox -> {
+                    out.writeStringProperty("entity_type", "sandbox");
+                    out.writeStringProperty("entity_id", sandbox.value());
+                    owner(sandbox).ifPresent(owner -> {
+                        out.writeStringProperty("thread_id", owner.thread().value());
+                        out.writeStringProperty("user_id", owner.user().value());
+                    });
+                }
+                case TaskLog(var owner) -> {
+                    out.writeStringProperty("entity_type", "task");
+                    entities(event).named("task").ifPresent(task -> out.writeStringProperty("entity_id", task));
+                    out.writeStringProperty("user_id", owner.value());
+                }
+            }
         }
 
         private Optional<String> thread(SandboxId sandbox) {
@@ -128,7 +149,10 @@ public final class Feed {
         out.writeArrayPropertyStart("sandboxes");
         for (LiveFeed.Gap gap : missed.gaps()) {
             out.writeStartObject();
-            out.writeStringProperty("sandbox_id", gap.sandbox().value());
+            switch (gap.logId()) {
+                case SandboxId sandbox -> out.writeStringProperty("sandbox_id", sandbox.value());
+                case TaskLog(var owner) -> out.writeStringProperty("tasks_of", owner.value());
+            }
             out.writeNumberProperty("after_seq", gap.afterSeq());
             out.writeNumberProperty("until_seq", gap.untilSeq());
             out.writeEndObject();

@@ -1,8 +1,9 @@
 package dev.vivarium.server.feed;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.util.List;
@@ -11,16 +12,17 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import tools.jackson.core.JsonGenerator;
 
 /// Filter for events by type, entity kind and entity id. Immutable.
 ///
 /// An absent set matches everything, and an empty set matches nothing.
 ///
-/// @param types whole types (`agent.started`), or prefixes that end with a dot (`agent.`)
+/// @param types whole types (`agent.started`), prefixes that end with a dot (`agent.`), or [EventAliases]
 public record FeedFilter(
         Optional<Set<String>> types, Optional<Set<String>> entityTypes, Optional<Set<String>> entityIds) {
-    public static final FeedFilter ALL = new FeedFilter(Optional.empty(), Optional.empty(), Optional.empty());
+    private static final FeedFilter ALL = new FeedFilter(Optional.empty(), Optional.empty(), Optional.empty());
 
     private static final int MAX_ENTRIES = 100;
     private static final int MAX_LENGTH = 100;
@@ -29,20 +31,33 @@ public record FeedFilter(
     private static final String ENTITY_IDS = "entity_ids";
 
     public FeedFilter {
-        types = checked(TYPES, types);
+        types = checked(TYPES, types).map(FeedFilter::withoutStars);
         entityTypes = checked(ENTITY_TYPES, entityTypes);
         entityIds = checked(ENTITY_IDS, entityIds);
         entityTypes.ifPresent(kinds -> kinds.forEach(EventEntities::require));
     }
 
+    /// Replaces `command.*` by the prefix `command.`. A star at another place would match nothing.
+    private static Set<String> withoutStars(Set<String> types) {
+        return types.stream().map(FeedFilter::withoutStar).collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static String withoutStar(String type) {
+        String prefix = type.endsWith(".*") ? type.substring(0, type.length() - 1) : type;
+        require(prefix.indexOf('*') < 0, TYPES, "may have a star only at the end, after a dot, as in `command.*`");
+        return prefix;
+    }
+
     private static Optional<Set<String>> checked(String name, Optional<Set<String>> wanted) {
         wanted.ifPresent(texts -> {
             if (texts.size() > MAX_ENTRIES) {
-                throw refused(name, "has " + texts.size() + " entries; at most " + MAX_ENTRIES + " are taken");
+                throw SandboxException.invalid(
+                        name, "has " + texts.size() + " entries; at most " + MAX_ENTRIES + " are taken");
             }
-            if (texts.stream().anyMatch(text -> text.isBlank() || text.length() > MAX_LENGTH)) {
-                throw refused(name, "must hold texts of 1 to " + MAX_LENGTH + " characters");
-            }
+            require(
+                    texts.stream().noneMatch(text -> text.isBlank() || text.length() > MAX_LENGTH),
+                    name,
+                    "must hold texts of 1 to " + MAX_LENGTH + " characters");
         });
         return wanted.map(Set::copyOf);
     }
@@ -67,20 +82,20 @@ public record FeedFilter(
 
     private static FeedFilter of(Function<String, List<String>> lists) {
         return new FeedFilter(
-                someOf(lists.apply(TYPES)), someOf(lists.apply(ENTITY_TYPES)), someOf(lists.apply(ENTITY_IDS)));
+                nonEmpty(lists.apply(TYPES)), nonEmpty(lists.apply(ENTITY_TYPES)), nonEmpty(lists.apply(ENTITY_IDS)));
     }
 
-    private static Optional<Set<String>> someOf(List<String> texts) {
+    private static Optional<Set<String>> nonEmpty(List<String> texts) {
         return texts.isEmpty() ? Optional.empty() : Optional.of(new TreeSet<>(texts));
     }
 
-    /// Returns this filter, or `other` if this filter matches everything.
-    public FeedFilter or(FeedFilter other) {
-        return equals(ALL) ? other : this;
+    /// Returns this filter, or `defaults` if this filter matches everything.
+    public FeedFilter orDefault(FeedFilter defaults) {
+        return equals(ALL) ? defaults : this;
     }
 
-    /// Returns this filter extended by `more`. If this filter has no set for a field, the set of `more` replaces
-    /// it.
+    /// Returns this filter extended by `more`. If a set is absent in this filter, the result has
+    /// only the set of `more`.
     public FeedFilter with(FeedFilter more) {
         return merged(more, (all, some) -> {
             all.addAll(some);
@@ -93,7 +108,8 @@ public record FeedFilter(
         if (less.types.isPresent() && types.isEmpty()
                 || less.entityTypes.isPresent() && entityTypes.isEmpty()
                 || less.entityIds.isPresent() && entityIds.isEmpty()) {
-            throw refused("type", "cannot be unsubscribe for what was not chosen; say with filter what is wanted");
+            throw SandboxException.invalid(
+                    "type", "cannot be unsubscribe before a list is selected; send filter or subscribe first");
         }
         return merged(less, (all, some) -> {
             all.removeAll(some);
@@ -117,11 +133,13 @@ public record FeedFilter(
 
     /// Reports whether the filter matches the type of an event.
     public boolean includesType(Event event) {
-        return types.isEmpty() || types.get().stream().anyMatch(wanted -> matches(wanted, event.type()));
+        return types.isEmpty() || types.get().stream().anyMatch(wanted -> matches(wanted, event));
     }
 
-    private static boolean matches(String wanted, String type) {
-        return wanted.endsWith(".") ? type.startsWith(wanted) : type.equals(wanted);
+    private static boolean matches(String wanted, Event event) {
+        return wanted.endsWith(".")
+                ? event.type().startsWith(wanted)
+                : event.type().equals(wanted) || EventAliases.matches(wanted, event);
     }
 
     /// Reports whether the filter matches an event with these entities.
@@ -133,7 +151,7 @@ public record FeedFilter(
             return true;
         }
         Set<String> kinds = entityTypes.orElse(EventEntities.KINDS);
-        return entityIds.isEmpty() ? about.hasAny(kinds) : about.hasAny(kinds, entityIds.get());
+        return about.hasAny(kinds, id -> entityIds.isEmpty() || entityIds.get().contains(id));
     }
 
     /// Writes the filter without its absent sets.
@@ -149,9 +167,5 @@ public record FeedFilter(
             new TreeSet<>(some).forEach(out::writeString);
             out.writeEndArray();
         });
-    }
-
-    static SandboxException refused(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 }

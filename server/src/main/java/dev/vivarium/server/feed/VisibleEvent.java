@@ -30,12 +30,12 @@ import tools.jackson.core.JsonGenerator;
 /// @param withheld names of the omitted data fields
 /// @param needs scope that shows the omitted fields
 public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
-    /// An event in a list.
+    /// An event in a list of the events of a sandbox.
     public static final ObjectType<VisibleEvent> EVENT = object(
             "Event",
             field("id", STRING, visible -> visible.event().id()),
             field("seq", LONG, visible -> visible.event().seq()),
-            field("sandbox_id", SANDBOX_ID, visible -> visible.event().sandbox()),
+            field("sandbox_id", SANDBOX_ID, visible -> visible.event().sandbox().orElseThrow()),
             field("event_type", STRING, visible -> visible.event().type()),
             field("event_data", RAW_OBJECT, visible -> visible.event().data()),
             field("source", STRING, visible -> visible.event().source()),
@@ -59,6 +59,7 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
                     type -> type.startsWith("file."),
                     Set.of(
                             "path",
+                            "action",
                             "directory",
                             "files",
                             "type",
@@ -73,7 +74,7 @@ public record VisibleEvent(Event event, List<String> withheld, Scope needs) {
             // Tools read and write files, so their input and result contain the text.
             new Rule(
                     type -> type.equals("agent.tool_use") || type.equals("agent.tool_result"),
-                    Set.of("tool_use_id", "tool_name", "is_error", "truncated"),
+                    Set.of("tool_use_id", "tool_name", "status", "is_error", "truncated"),
                     List.of(Scope.FS_RO)),
             new Rule(
                     type -> type.equals("command.output") || type.equals("agent.output"),

@@ -13,8 +13,9 @@ import dev.vivarium.model.ThreadId;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
-/// Audit of the use of sandboxes and of refused requests. Thread-safe.
+/// Audit of all requests of authenticated callers and of refused requests. Thread-safe.
 ///
 /// Entries name routes by their templates, so they contain no text from the caller.
 public final class AccessAudit {
@@ -26,44 +27,73 @@ public final class AccessAudit {
         this.clock = clock;
     }
 
-    /// Returns the time of the request, for [#saw].
-    Instant now() {
-        return clock.instant();
-    }
-
-    /// Records the response to an authorized request on a route of a sandbox or thread.
-    void saw(Router.Match match, Caller caller, Instant at, int status) {
-        if (caller.principal().filter(Principal.Worker.class::isInstance).isPresent()) {
-            // The log of the sandbox contains all calls of its worker. In the audit, they would displace the actions of
-            // users.
+    /// Records the response to an authenticated request. If the handler wrote an entry, only the use of a token is
+    /// recorded in addition.
+    void saw(Router.Match match, Caller caller, Subject subject, int status) {
+        Route route = match.route();
+        var who = caller.principal();
+        if (who.isEmpty() || subject.isRecorded && status < 400 && !(who.get() instanceof Principal.Holder)) {
             return;
         }
-        var entry = AuditEntry.of(at, AuditEntry.Kind.USED, status, name(match.route()));
+        var kind = status == 401 || status == 403 ? AuditEntry.Kind.REFUSED : AuditEntry.Kind.USED;
+        var entry = AuditEntry.of(subject.at, kind, status, route.description().route());
         if (caller.sandbox().isPresent()) {
             var info = caller.sandbox().get().info();
-            var scoped = entry.on(info.id(), info.thread()).scopes(caller.scopes());
-            audit.record(caller.principal().map(scoped::by).orElse(scoped));
-        } else if (match.route().access() instanceof Route.Access.Token(boolean recorded)) {
-            caller.principal()
-                    .filter(who -> !recorded || who instanceof Principal.Holder)
-                    .ifPresent(who -> audit.record(named(about(match, entry), who)));
+            var scoped = entry.on(info.id(), info.key()).by(who.get());
+            audit.record(who.get() instanceof Principal.Worker ? scoped : scoped.scopes(caller.scopes()));
+        } else {
+            audit.record(named(subject.of(match, entry), who.get()));
         }
     }
 
     /// Records a refused request. `from` is the sandbox of the connection, if the request came from inside a
     /// sandbox.
-    void refused(Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Failure failure) {
-        boolean isAboutOne =
-                match.raw().containsKey("sandbox_id") || match.raw().containsKey("thread_id");
-        boolean isAttack = failure instanceof AccessFailure.WrongOrigin;
-        if (!isAboutOne && !isAttack && from.isEmpty()) {
+    void refused(
+            Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Subject subject, Failure failure) {
+        boolean isOurs = match.route().description().needsCredential();
+        boolean isAboutOne = match.raw().containsKey("sandbox_id") || from.isPresent();
+        if (!isOurs && !isAboutOne && !(failure instanceof AccessFailure.WrongOrigin)) {
+            // The handler of a sign-in writes the audit entry itself.
             return;
         }
         var entry = AuditEntry.of(
-                        clock.instant(), AuditEntry.Kind.REFUSED, ProblemJson.status(failure), name(match.route()))
+                        clock.instant(),
+                        AuditEntry.Kind.REFUSED,
+                        ProblemJson.status(failure),
+                        match.route().description().route())
                 .detail(failure.slug());
-        var about = from.map(entry::onSandbox).orElseGet(() -> about(match, entry));
+        var about = from.map(entry::onSandbox).orElseGet(() -> subject.of(match, entry));
         audit.record(who.map(known -> named(about, known)).orElse(about));
+    }
+
+    /// Time of a request and the sandbox or thread that its handler found outside the path. Confined to one thread.
+    static final class Subject {
+        private final Instant at;
+        private boolean isRecorded;
+        private UnaryOperator<AuditEntry> found = entry -> entry;
+
+        Subject(Instant at) {
+            this.at = at;
+        }
+
+        /// Adds what the handler learned.
+        void is(UnaryOperator<AuditEntry> target) {
+            var earlier = found;
+            found = entry -> target.apply(earlier.apply(entry));
+        }
+
+        /// The handler has written the entry of a successful request.
+        void recorded() {
+            isRecorded = true;
+        }
+
+        private AuditEntry of(Router.Match match, AuditEntry entry) {
+            return found.apply(about(match, entry));
+        }
+    }
+
+    Subject subject() {
+        return new Subject(clock.instant());
     }
 
     static boolean isRefusal(int status) {
@@ -82,7 +112,7 @@ public final class AccessAudit {
                 || named.thread()
                         .filter(thread -> !thread.equals(grant.thread()))
                         .isPresent();
-        return isElsewhere ? scoped : scoped.on(grant.sandbox(), grant.thread());
+        return isElsewhere ? scoped : scoped.on(grant.sandbox(), grant.key());
     }
 
     private static AuditEntry about(Router.Match match, AuditEntry entry) {
@@ -96,9 +126,5 @@ public final class AccessAudit {
             // The value is not a valid thread id, so the entry has no thread.
             return entry;
         }
-    }
-
-    private static String name(Route route) {
-        return route.method() + " " + route.template();
     }
 }

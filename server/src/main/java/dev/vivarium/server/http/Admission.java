@@ -10,11 +10,13 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.access.SandboxLookup;
+import java.net.InetAddress;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -33,9 +35,8 @@ public final class Admission {
     private final WorkerTokens workers;
     private final SandboxLookup lookup;
     private final ByteBudget memory;
-    private final RateLimits limits;
+    private final CallLimits limits;
     private final Credentials credentials;
-    private final RequestLimits requests;
     private final AccessRegistry accesses;
 
     /// Rechecks open accesses at each change of a right in `store`.
@@ -43,8 +44,7 @@ public final class Admission {
             CredentialStore store,
             SandboxLookup lookup,
             ByteBudget memory,
-            RateLimits limits,
-            RequestLimits requests,
+            CallLimits limits,
             Origins origins,
             AccessRegistry accesses) {
         this.keys = store.keys();
@@ -54,7 +54,6 @@ public final class Admission {
         this.lookup = lookup;
         this.memory = memory;
         this.limits = limits;
-        this.requests = requests;
         this.credentials = new Credentials(origins);
         this.accesses = accesses;
         store.listen(accesses::changed);
@@ -62,7 +61,26 @@ public final class Admission {
 
     /// Returns the concurrency limits.
     public RequestLimits requests() {
-        return requests;
+        return limits.requests();
+    }
+
+    /// Delays the response to a failed authentication, longer after each failure of the address or the credential.
+    public void delayFailure(Optional<InetAddress> address, Optional<Credential> shown, Cancellation cancellation) {
+        limits.failures().await(address, shown.flatMap(Credential::secret), cancellation);
+    }
+
+    /// Delays the response to a request with an invalid credential.
+    void delayFailure(Request request, Cancellation cancellation) {
+        Optional<Credential> shown = Exchange.shown(request).<Credential>map(Credential.Shown::new);
+        delayFailure(ClientEndPoint.address(request), shown.or(() -> tryRead(request)), cancellation);
+    }
+
+    private Optional<Credential> tryRead(Request request) {
+        try {
+            return Optional.of(credentials.of(request));
+        } catch (SandboxException e) {
+            return Optional.empty();
+        }
     }
 
     /// Authenticates and authorizes the caller for a matched route.
@@ -196,11 +214,12 @@ public final class Admission {
             case Principal.Holder(var grant) -> tokens.end(grant);
             case Principal.Worker(var grant) -> grant.expires();
             case Principal.Admin _, Principal.User _ ->
-                shown instanceof Credential.Session(String id)
-                        ? sessions.find(id)
-                                .map(BrowserSessions.Session::expires)
-                                .orElse(Instant.MIN)
-                        : Instant.MAX;
+                switch (shown) {
+                    case Credential.Session(String id) ->
+                        sessions.find(id).map(BrowserSessions.Session::expires).orElse(Instant.MIN);
+                    case Credential.Shown(String key) -> keys.end(key);
+                    case Credential.Foreign _ -> Instant.MIN;
+                };
         };
     }
 
@@ -208,7 +227,7 @@ public final class Admission {
     Optional<RateLimits.Standing> count(Caller caller, Route route) {
         return caller.principal()
                 .flatMap(who -> who instanceof Principal.Worker(var grant)
-                        ? limits.count(grant.sandbox(), route)
+                        ? limits.rates().count(grant.sandbox(), route)
                         : Optional.empty());
     }
 
@@ -216,7 +235,7 @@ public final class Admission {
     Optional<RateLimits.Standing> weigh(Caller caller, Route route, int bytes) {
         return caller.principal()
                 .flatMap(who -> who instanceof Principal.Worker(var grant)
-                        ? limits.weigh(grant.sandbox(), route, bytes)
+                        ? limits.rates().weigh(grant.sandbox(), route, bytes)
                         : Optional.empty());
     }
 
@@ -256,13 +275,18 @@ public final class Admission {
         };
     }
 
+    /// Returns the holder of the token of a request, also if the token has expired or was revoked. For the audit
+    /// log only.
+    Optional<Principal> holder(Request request) {
+        return tryRead(request)
+                .flatMap(credential -> credential instanceof Credential.Shown(String text)
+                        ? tokens.read(text).map(Principal.Holder::new)
+                        : Optional.empty());
+    }
+
     /// Returns the principal of a request, if its credential is valid.
     Optional<Principal> find(Request request) {
-        try {
-            return find(credentials.of(request));
-        } catch (SandboxException e) {
-            return Optional.empty();
-        }
+        return tryRead(request).flatMap(this::find);
     }
 
     /// Returns the principal of a request. Throws `NotAuthenticated` without a valid credential.
@@ -298,7 +322,29 @@ public final class Admission {
     }
 
     private Principal keyHolder(Credential credential) {
-        return credential instanceof Credential.Shown(String key) ? keys.authenticate(key) : identify(credential);
+        return credential instanceof Credential.Shown(String key)
+                ? keys.find(key).orElseThrow(() -> noKey(key))
+                : identify(credential);
+    }
+
+    /// A valid token identifies its caller, who lacks the right.
+    private SandboxException noKey(String credential) {
+        return new SandboxException(
+                isToken(credential)
+                        ? new Failure.NotAllowed("this needs an API key; a token is valid for its own sandbox only")
+                        : new Failure.NotAuthenticated("the API key is not valid"));
+    }
+
+    private boolean isToken(String credential) {
+        if (workers.find(credential).isPresent()) {
+            return true;
+        }
+        try {
+            var _ = tokens.verify(credential);
+            return true;
+        } catch (SandboxException e) {
+            return false;
+        }
     }
 
     private Principal admin(Credential credential) {

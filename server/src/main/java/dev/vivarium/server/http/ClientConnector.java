@@ -2,17 +2,22 @@ package dev.vivarium.server.http;
 
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.ManagedSelector;
+import org.eclipse.jetty.io.SelectorManager;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
-import org.eclipse.jetty.server.HttpConfiguration;
-import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.VirtualThreads;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class ClientConnector extends ServerConnector {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnector.class);
 
-    /// Pause of the acceptor after the system had no descriptor.
+    /// Pause after the system had no descriptor for a connection.
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private static final Duration WARN_EVERY = Duration.ofSeconds(10);
@@ -28,12 +33,11 @@ final class ClientConnector extends ServerConnector {
     private final Connections connections;
     private final ClientEndPoint.Context context;
 
-    /// Confined to the thread that accepts.
+    /// Confined to the thread of the selector.
     private long warned = System.nanoTime() - WARN_EVERY.toNanos();
 
-    /// Uses one accepting thread. Without a free descriptor, a selector would retry at once and without end.
-    ClientConnector(Server server, HttpConfiguration http, Connections connections) {
-        super(server, 1, 1, new HttpConnectionFactory(http));
+    ClientConnector(Server server, List<ConnectionFactory> protocols, Connections connections) {
+        super(server, 0, 1, protocols.toArray(ConnectionFactory[]::new));
         this.connections = connections;
         Executor executor = VirtualThreads.getNamedVirtualThreadsExecutor("client-");
         this.context = new ClientEndPoint.Context(connections, executor);
@@ -51,24 +55,33 @@ final class ClientConnector extends ServerConnector {
         return client;
     }
 
-    /// Closes some connections and continues. Reports whether the acceptor continues.
     @Override
-    protected boolean handleAcceptFailure(Throwable failure) {
-        if (!isRunning() || !(failure instanceof IOException) || failure instanceof ClosedChannelException) {
-            return super.handleAcceptFailure(failure);
-        }
+    protected SelectorManager newSelectorManager(Executor executor, Scheduler scheduler, int selectors) {
+        return new ServerConnectorManager(executor, scheduler, selectors) {
+            @Override
+            protected @Nullable SelectableChannel doAccept(SelectableChannel server) throws IOException {
+                try {
+                    return super.doAccept(server);
+                } catch (ClosedChannelException e) {
+                    throw e;
+                } catch (IOException e) {
+                    pause(e);
+                    return null;
+                }
+            }
+        };
+    }
+
+    /// Closes some connections and accepts none for a moment. Otherwise, the selector would retry at once and
+    /// without end. The waiting clients stay in the queue of the kernel.
+    private void pause(IOException failure) {
         long now = System.nanoTime();
         if (now - warned > WARN_EVERY.toNanos()) {
             warned = now;
             LOG.warn("cannot accept a connection: {}", failure.getMessage());
         }
         connections.makeRoom();
-        try {
-            Thread.sleep(PAUSE);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-        return true;
+        setAccepting(false);
+        getScheduler().schedule(() -> setAccepting(true), PAUSE.toMillis(), TimeUnit.MILLISECONDS);
     }
 }

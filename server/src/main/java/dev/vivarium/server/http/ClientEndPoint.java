@@ -11,13 +11,19 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
+import org.eclipse.jetty.io.ssl.SslConnection;
+import org.eclipse.jetty.server.ConnectionMetaData;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
@@ -31,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class ClientEndPoint extends SocketChannelEndPoint {
     /// How long the server continues after a FIN if the response has not started. The client may have closed only
     /// its sending side. The server cannot detect whether the client still reads until it sends something.
-    static final Duration HALF_CLOSED = Duration.ofMillis(500);
+    private static final Duration HALF_CLOSED = Duration.ofMillis(500);
 
     private static final int READ_AHEAD = 4 * 1024;
 
@@ -39,6 +45,10 @@ final class ClientEndPoint extends SocketChannelEndPoint {
     private final Executor executor;
     private final Optional<InetAddress> address;
     private final AtomicLong received = new AtomicLong();
+
+    /// HTTP/2 requests in progress.
+    private final Set<StreamRequest> streams = ConcurrentHashMap.newKeySet();
+
     private final ReentrantLock reading = new ReentrantLock();
 
     @GuardedBy("reading")
@@ -69,6 +79,8 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         SERVING,
         /// Kept alive between two requests.
         IDLE,
+        /// HTTP/2, which reads at any time and detects disconnects by itself.
+        MULTIPLEXED,
         /// A WebSocket or another protocol.
         UPGRADED
     }
@@ -100,23 +112,37 @@ final class ClientEndPoint extends SocketChannelEndPoint {
 
     /// Returns the end point of a request, unless the request came from inside a sandbox.
     static Optional<ClientEndPoint> of(Request request) {
-        return request.getConnectionMetaData().getConnection().getEndPoint() instanceof ClientEndPoint client
-                ? Optional.of(client)
-                : Optional.empty();
+        EndPoint endPoint = request.getConnectionMetaData().getConnection().getEndPoint();
+        EndPoint socket = endPoint instanceof EndPoint.Wrapper tls ? tls.unwrap() : endPoint;
+        return socket instanceof ClientEndPoint client ? Optional.of(client) : Optional.empty();
+    }
+
+    /// Returns the address of the client, unless the request came from inside a sandbox.
+    static Optional<InetAddress> address(Request request) {
+        return of(request).flatMap(ClientEndPoint::address);
     }
 
     Optional<InetAddress> address() {
         return address;
     }
 
-    /// Starts a request. `hasBegun` reports whether its response has started.
-    void begin(Cancellation cancellation, BooleanSupplier hasBegun) {
+    /// Starts a request and returns the one to handle. `hasBegun` reports whether its response has started.
+    Request begin(Request request, Cancellation cancellation, BooleanSupplier hasBegun) {
+        if (request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2) {
+            var stream = new StreamRequest(request);
+            streams.add(stream);
+            phase = Phase.MULTIPLEXED;
+            // The client reset the stream or disconnected.
+            request.addFailureListener(_ -> executor.execute(cancellation::cancel));
+            return stream;
+        }
         received.set(0);
         finished = 0;
         endsAtHalfClose = false;
         work = new Work(cancellation, hasBegun);
         since = System.nanoTime();
         phase = Phase.SERVING;
+        return request;
     }
 
     /// Makes FIN cancel the current request, even after its response has started.
@@ -124,8 +150,12 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         endsAtHalfClose = true;
     }
 
-    /// Ends the request with this cancellation.
-    void finish(Cancellation cancellation) {
+    /// Ends a request that [#begin] returned, with its cancellation.
+    void finish(Request request, Cancellation cancellation) {
+        if (request instanceof StreamRequest stream) {
+            streams.remove(stream);
+            return;
+        }
         Work served = work;
         if (served != null && served.cancellation == cancellation) {
             work = null;
@@ -144,24 +174,26 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         }
     }
 
-    boolean isAuthenticated() {
-        return authenticated;
-    }
-
     /// Reports whether the connection can be closed without aborting a request.
     boolean isUnused() {
-        return phase == Phase.HEAD || phase == Phase.IDLE;
+        return phase == Phase.HEAD || phase == Phase.IDLE || phase == Phase.MULTIPLEXED && streams.isEmpty();
     }
 
     /// Checks for a disconnect and for a head or body that is too slow. One thread calls it, every `step`.
     void sweep(long now, Duration step, HttpConfig.Limits limits) {
         switch (phase) {
             case HEAD -> {
-                if (now - since > limits.headDeadline().toNanos()) {
+                // A complete head waits for a thread of the server, and not for the client.
+                if (isFillInterested() && now - since > limits.headDeadline().toNanos()) {
                     close();
                 }
             }
             case SERVING -> sweepServing(now, step, limits);
+            case MULTIPLEXED -> {
+                if (streams.stream().anyMatch(stream -> stream.isTooSlow(step, limits))) {
+                    close();
+                }
+            }
             case IDLE, UPGRADED -> {}
         }
     }
@@ -183,8 +215,7 @@ final class ClientEndPoint extends SocketChannelEndPoint {
         }
         if (isFillInterested()) {
             waited += step.toNanos();
-            long due = waited / Duration.ofSeconds(1).toNanos() * limits.bodyRate();
-            if (waited > limits.bodyGrace().toNanos() && received.get() < due) {
+            if (limits.isTooSlow(Duration.ofNanos(waited), received.get())) {
                 close();
             }
         }
@@ -266,12 +297,20 @@ final class ClientEndPoint extends SocketChannelEndPoint {
             received.addAndGet(count);
             if (phase == Phase.IDLE) {
                 since = System.nanoTime();
-                phase = Phase.HEAD;
+                phase = isHttp() ? Phase.HEAD : Phase.UPGRADED;
             }
         } else if (count < 0) {
             shutdownInput();
         }
         return count;
+    }
+
+    /// Reports whether the protocol is still HTTP. TLS does not call [#upgrade].
+    private boolean isHttp() {
+        Connection inner = getConnection() instanceof SslConnection tls
+                ? tls.getSslEndPoint().getConnection()
+                : getConnection();
+        return inner instanceof ConnectionMetaData;
     }
 
     private int read(ByteBuffer buffer) {
@@ -294,7 +333,8 @@ final class ClientEndPoint extends SocketChannelEndPoint {
 
     @Override
     public void upgrade(Connection newConnection) {
-        phase = Phase.UPGRADED;
+        // Before the first request, it is the change to HTTP/2.
+        phase = phase == Phase.HEAD ? Phase.HEAD : Phase.UPGRADED;
         super.upgrade(newConnection);
     }
 

@@ -5,11 +5,11 @@ import dev.vivarium.core.Scheduler;
 import dev.vivarium.server.settings.HttpConfig;
 import java.net.Inet6Address;
 import java.net.InetAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +45,7 @@ final class Connections implements AutoCloseable {
     private final Set<ClientEndPoint> authenticated = new LinkedHashSet<>();
 
     @GuardedBy("this")
-    private final Map<ByteBuffer, Integer> addresses = new HashMap<>();
+    private final Map<String, Integer> addresses = new HashMap<>();
 
     private volatile int capacity = MAX_CONNECTIONS;
     private int sweeps;
@@ -58,14 +58,14 @@ final class Connections implements AutoCloseable {
 
     /// Reports whether the address may open another connection.
     synchronized boolean admits(Optional<InetAddress> address) {
-        return address.map(one -> addresses.getOrDefault(key(one), 0)).orElse(0) < limits.perAddress();
+        return address.map(one -> addresses.getOrDefault(network(one), 0)).orElse(0) < limits.perAddress();
     }
 
     void add(ClientEndPoint opened) {
         List<ClientEndPoint> surplus;
         synchronized (this) {
             unauthenticated.add(opened);
-            opened.address().ifPresent(address -> addresses.merge(key(address), 1, Integer::sum));
+            opened.address().ifPresent(address -> addresses.merge(network(address), 1, Integer::sum));
             surplus = surplus(capacity, opened);
         }
         surplus.forEach(ClientEndPoint::close);
@@ -76,7 +76,7 @@ final class Connections implements AutoCloseable {
         if (wasOpen) {
             closed.address()
                     .ifPresent(address -> addresses.computeIfPresent(
-                            key(address), (_, count) -> count == 1 ? null : Integer.valueOf(count - 1)));
+                            network(address), (_, count) -> count == 1 ? null : Integer.valueOf(count - 1)));
         }
     }
 
@@ -150,10 +150,12 @@ final class Connections implements AutoCloseable {
         capacity = Math.clamp(room, LEAST, MAX_CONNECTIONS);
     }
 
-    /// Groups IPv6 addresses by network, because an IPv6 client has a whole network of addresses.
-    private static ByteBuffer key(InetAddress address) {
+    /// Returns a text for the network of an address. Groups IPv6 addresses by network, because an IPv6 client has a
+    /// whole network of addresses.
+    static String network(InetAddress address) {
         byte[] bytes = address.getAddress();
-        return ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes);
+        return HexFormat.of()
+                .formatHex(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes);
     }
 
     @Override

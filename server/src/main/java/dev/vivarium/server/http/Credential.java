@@ -1,7 +1,18 @@
 package dev.vivarium.server.http;
 
+import java.util.Optional;
+
 /// Credential of a request. Immutable.
 public sealed interface Credential {
+    /// Returns the key, token or session id, if the client may use it.
+    default Optional<String> secret() {
+        return switch (this) {
+            case Shown(String text) -> Optional.of(text);
+            case Session(String id) -> Optional.of(id);
+            case Foreign _ -> Optional.empty();
+        };
+    }
+
     /// Key or token, which the client sent explicitly.
     record Shown(String text) implements Credential {
         @Override

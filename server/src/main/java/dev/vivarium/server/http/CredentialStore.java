@@ -52,5 +52,6 @@ public record CredentialStore(
     @Override
     public void close() {
         tokens.close();
+        keys.saveUses();
     }
 }

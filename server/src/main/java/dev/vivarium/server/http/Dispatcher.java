@@ -8,14 +8,16 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -40,31 +42,39 @@ final class Dispatcher extends Handler.Abstract {
             "ratelimit-remaining",
             "ratelimit-reset");
 
+    /// 16 bytes in base64. The last character before the padding encodes two bits.
+    private static final Pattern WEBSOCKET_KEY = Pattern.compile("[A-Za-z0-9+/]{21}[AQgw]==");
+
     private static final String CONFINED = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
     private final RouterSelector routers;
     private final Admission admission;
     private final AccessAudit audit;
+    private final Idempotency idempotency;
     private final DrainGate gate;
 
-    Dispatcher(RouterSelector routers, Admission admission, AccessAudit audit, DrainGate gate) {
+    Dispatcher(
+            RouterSelector routers, Admission admission, AccessAudit audit, Idempotency idempotency, DrainGate gate) {
         this.routers = routers;
         this.admission = admission;
         this.audit = audit;
+        this.idempotency = idempotency;
         this.gate = gate;
     }
 
     @Override
-    public boolean handle(Request request, Response response, Callback callback) {
+    public boolean handle(Request received, Response response, Callback callback) {
         String requestId =
                 HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
         response.getHeaders().put("X-Request-Id", requestId);
         var cancellation = new Cancellation();
-        var client = ClientEndPoint.of(request);
-        client.ifPresent(one -> one.begin(cancellation, response::isCommitted));
+        var client = ClientEndPoint.of(received);
+        Request request = client.map(one -> one.begin(received, cancellation, response::isCommitted))
+                .orElse(received);
         InsideEndPoint.of(request).ifPresent(endPoint -> endPoint.whenGone(cancellation::cancel));
         try (var slots = admission.requests().slots()) {
-            switch (serve(request, response, new Exchange.Held(requestId, cancellation, slots), callback)) {
+            switch (serve(
+                    request, response, new Exchange.Held(requestId, cancellation, slots, audit.subject()), callback)) {
                 case COMPLETE -> callback.succeeded();
                 case UNREAD -> callback.failed(new IOException("the request was refused before it had arrived"));
                 case UPGRADED -> {}
@@ -78,7 +88,7 @@ final class Dispatcher extends Handler.Abstract {
             VitalThread.report(e);
             throw e;
         } finally {
-            client.ifPresent(one -> one.finish(cancellation));
+            client.ifPresent(one -> one.finish(request, cancellation));
         }
         return true;
     }
@@ -103,6 +113,9 @@ final class Dispatcher extends Handler.Abstract {
             upgrade(request, response, exchange.upgraded().get(), callback);
             return Outcome.UPGRADED;
         } catch (SandboxException e) {
+            if (e.failure() instanceof Failure.NotAuthenticated) {
+                admission.delayFailure(request, held.cancellation());
+            }
             return refuse(request, response, requestId, e.failure(), e);
         } catch (RuntimeException e) {
             LOG.error(
@@ -117,6 +130,7 @@ final class Dispatcher extends Handler.Abstract {
 
     private static void upgrade(
             Request request, Response response, Supplier<Session.Listener> endpoint, Callback callback) {
+        requireValidKey(request);
         var container = ServerWebSocketContainer.get(request.getContext());
         boolean upgraded = container.upgrade(
                 (_, answer, _) -> {
@@ -133,6 +147,19 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
+    /// Refuses a WebSocket upgrade without exactly one key of 16 bytes. Jetty would accept any text, and fail
+    /// without one.
+    private static void requireValidKey(Request request) {
+        HttpFields headers = request.getHeaders();
+        boolean isUpgrade = headers.contains(HttpHeader.UPGRADE, "websocket");
+        List<String> keys = headers.getValuesList(HttpHeader.SEC_WEBSOCKET_KEY);
+        if (isUpgrade
+                && !(keys.size() == 1 && WEBSOCKET_KEY.matcher(keys.getFirst()).matches())) {
+            throw new SandboxException(new RequestFailure.BadHttp(
+                    400, "a WebSocket needs one Sec-WebSocket-Key header with 16 bytes in base64"));
+        }
+    }
+
     private Exchange answer(Request request, Response response, Exchange.Held held) throws IOException {
         String path = request.getHttpURI().getPath();
         var match = find(request, path == null ? "" : path);
@@ -141,13 +168,13 @@ final class Dispatcher extends Handler.Abstract {
             admission.identify(request);
             throw nothingThere(request, response);
         }
-        return handle(request, response, held, match.get());
+        boolean hasKey = Idempotency.appliesTo(request, match.get().route());
+        return handle(request, response, hasKey ? held.withoutClient() : held, match.get());
     }
 
     private Exchange handle(Request request, Response response, Exchange.Held held, Router.Match match)
             throws IOException {
         var route = match.route();
-        var at = audit.now();
         long seen = admission.changes();
         var caller = Optional.<Caller>empty();
         var auditedResponse = new AuditedResponse(request, response);
@@ -159,20 +186,21 @@ final class Dispatcher extends Handler.Abstract {
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
-            auditedResponse.to(status -> audit.saw(match, known, at, status));
+            auditedResponse.to(status -> audit.saw(match, known, held.subject(), status));
             try (var memory = admission.memory(known)) {
-                var exchange = new Exchange(request, auditedResponse, held, match, known, admission, memory);
+                var sent = recorded(request, auditedResponse, route);
+                var exchange = new Exchange(request, sent, held, match, known, admission, memory);
                 if (route.access().isAnonymous()) {
                     route.operation().handle(exchange);
                 } else {
-                    var access = admission.hold(known, match, request, () -> cut(request));
+                    var access = admission.hold(known, match, request, () -> cut(request, held));
                     pass(match, exchange, access.map(right -> right.since(seen)));
                 }
                 auditedResponse.give(response.getStatus());
                 return exchange;
             }
         } catch (SandboxException e) {
-            auditFailure(request, match, caller, at, e.failure());
+            auditFailure(request, match, caller, held.subject(), e.failure());
             throw e;
         } catch (IOException | RuntimeException e) {
             // A client that disconnects during the response has used the sandbox too.
@@ -214,17 +242,22 @@ final class Dispatcher extends Handler.Abstract {
     }
 
     private void auditFailure(
-            Request request, Router.Match match, Optional<Caller> caller, Instant at, Failure failure) {
+            Request request,
+            Router.Match match,
+            Optional<Caller> caller,
+            AccessAudit.Subject subject,
+            Failure failure) {
         int status = ProblemJson.status(failure);
         if (caller.flatMap(Caller::sandbox).isPresent() || !AccessAudit.isRefusal(status)) {
-            caller.ifPresent(known -> audit.saw(match, known, at, status));
+            caller.ifPresent(known -> audit.saw(match, known, subject, status));
         } else {
             // The failure does not name the principal of a valid credential without the right.
             var who = caller.flatMap(Caller::principal)
                     .or(() -> Exchange.shown(request).flatMap(admission::find))
-                    .or(() -> admission.find(request));
+                    .or(() -> admission.find(request))
+                    .or(() -> admission.holder(request));
             var from = InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
-            audit.refused(match, who, from, failure);
+            audit.refused(match, who, from, subject, failure);
         }
     }
 
@@ -244,21 +277,35 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private static void run(Route route, Exchange exchange) throws IOException {
+    private void run(Route route, Exchange exchange) throws IOException {
         if (route.endsWithClient()) {
             exchange.cancellation().<Exchange, IOException>call(() -> {
-                route.operation().handle(exchange);
+                operate(route, exchange);
                 return exchange;
             });
+        } else {
+            operate(route, exchange);
+        }
+    }
+
+    private void operate(Route route, Exchange exchange) throws IOException {
+        if (exchange.response() instanceof RecordedResponse response) {
+            idempotency.run(exchange, response, route.operation());
         } else {
             route.operation().handle(exchange);
         }
     }
 
-    /// Closes the connection of a caller who has lost the right. The effect on the request is the same as that of a
-    /// disconnect.
-    private static void cut(Request request) {
-        request.getConnectionMetaData().getConnection().getEndPoint().close();
+    private static Response recorded(Request request, Response response, Route route) {
+        return Idempotency.appliesTo(request, route) ? new RecordedResponse(request, response) : response;
+    }
+
+    /// Closes the connection of a caller who has lost the right, and cancels the request.
+    private static void cut(Request request, Exchange.Held held) {
+        EndPoint endPoint = request.getConnectionMetaData().getConnection().getEndPoint();
+        // Without TLS: its farewell could wait for a client that does not read.
+        ClientEndPoint.of(request).ifPresentOrElse(EndPoint::close, endPoint::close);
+        held.cancellation().cancel();
     }
 
     private Optional<Router.Match> find(Request request, String path) {

@@ -1,6 +1,7 @@
 package dev.vivarium.server.http;
 
 import dev.vivarium.core.Scheduler;
+import dev.vivarium.core.Undo;
 import dev.vivarium.core.inside.ControlPortHandler;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -30,7 +31,7 @@ public final class Edge implements AutoCloseable {
     private static final int MAX_HEADER_BYTES = 16 * 1024;
 
     private final Server server;
-    private final Connections connections;
+    private final Undo parts;
     private final ClientConnector connector;
     private final InsideConnector controlPort;
     private final DrainGate gate;
@@ -38,13 +39,13 @@ public final class Edge implements AutoCloseable {
 
     private Edge(
             Server server,
-            Connections connections,
+            Undo parts,
             ClientConnector connector,
             InsideConnector controlPort,
             DrainGate gate,
             URI uri) {
         this.server = server;
-        this.connections = connections;
+        this.parts = parts;
         this.connector = connector;
         this.controlPort = controlPort;
         this.gate = gate;
@@ -53,12 +54,19 @@ public final class Edge implements AutoCloseable {
 
     /// Binds the port. Clients that connect wait until [#serve]. Throws if the address is not available.
     public static Edge bind(HttpConfig config, DrainGate gate, Scheduler scheduler) {
+        try (var undo = new Undo()) {
+            return bind(config, gate, scheduler, undo);
+        }
+    }
+
+    private static Edge bind(HttpConfig config, DrainGate gate, Scheduler scheduler, Undo undo) {
         var workers = new QueuedThreadPool(WORKERS, 2);
         workers.setName("http");
         workers.setVirtualThreadsExecutor(VirtualThreads.getNamedVirtualThreadsExecutor("request-"));
         var server = new Server(workers, null, new ReportingBufferPool(new ArrayByteBufferPool()));
-        var connections = new Connections(config.limits(), scheduler);
-        var connector = new ClientConnector(server, http(), connections);
+        var connections = undo.add(new Connections(config.limits(), scheduler));
+        var tls = config.tls().map(files -> undo.add(new Tls(files, scheduler)));
+        var connector = new ClientConnector(server, Protocols.of(http(), tls.map(Tls::context)), connections);
         connector.setHost(config.host());
         connector.setPort(config.port());
         connector.setAcceptQueueSize(ACCEPT_QUEUE);
@@ -68,25 +76,24 @@ public final class Edge implements AutoCloseable {
         server.addConnector(controlPort);
         ServerWebSocketContainer.ensure(server).setIdleTimeout(SOCKET_IDLE);
         server.setErrorHandler(new ProblemResponse.OfJetty());
-        open(connector, connections, config);
-        return new Edge(
-                server, connections, connector, controlPort, gate, uri(config.host(), connector.getLocalPort()));
+        open(connector, config);
+        var uri = uri(tls.isPresent() ? "https" : "http", config.host(), connector.getLocalPort());
+        return new Edge(server, undo.keep(), connector, controlPort, gate, uri);
     }
 
-    private static void open(ClientConnector connector, Connections connections, HttpConfig config) {
+    private static void open(ClientConnector connector, HttpConfig config) {
         try {
             connector.open();
         } catch (IOException | RuntimeException e) {
             connector.close();
-            connections.close();
             throw new SandboxException(new Failure.InvalidRequest("port", why(config, e)), e);
         }
     }
 
     /// Starts to handle requests.
-    public void serve(RouterSelector routers, Admission admission, AccessAudit audit) {
+    public void serve(RouterSelector routers, Admission admission, AccessAudit audit, Idempotency idempotency) {
         var requests = VirtualThreads.getNamedVirtualThreadsExecutor("request-");
-        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, audit, gate)));
+        server.setHandler(new RequestThreads(requests, new Dispatcher(routers, admission, audit, idempotency, gate)));
         try {
             server.start();
         } catch (Exception e) {
@@ -121,7 +128,7 @@ public final class Edge implements AutoCloseable {
             // Jetty declares `Exception`. If the server does not stop, there is no recovery.
             throw new IllegalStateException("stopping the HTTP server", e);
         } finally {
-            connections.close();
+            parts.close();
         }
     }
 
@@ -148,7 +155,7 @@ public final class Edge implements AutoCloseable {
         };
     }
 
-    private static URI uri(String host, int port) {
-        return URI.create("http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port);
+    private static URI uri(String scheme, String host, int port) {
+        return URI.create(scheme + "://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port);
     }
 }

@@ -1,5 +1,7 @@
 package dev.vivarium.server.http;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scopes;
@@ -7,17 +9,22 @@ import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
+import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SandboxInfo;
+import dev.vivarium.model.ThreadKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -59,11 +66,18 @@ public final class Exchange {
     private final ByteBudget.Reservation memory;
     private final Cancellation cancellation;
     private final RequestLimits.Slots slots;
+    private final AccessAudit.Subject subject;
     private Optional<Supplier<Session.Listener>> upgrade = Optional.empty();
     private Optional<Access> access = Optional.empty();
+    private Optional<MessageDigest> digest = Optional.empty();
 
     /// Resources of a request that is being served.
-    record Held(String requestId, Cancellation cancellation, RequestLimits.Slots slots) {}
+    record Held(String requestId, Cancellation cancellation, RequestLimits.Slots slots, AccessAudit.Subject subject) {
+        /// Returns resources of a request that continues if its client disconnects.
+        Held withoutClient() {
+            return new Held(requestId, new Cancellation(), slots, subject);
+        }
+    }
 
     Exchange(
             Request request,
@@ -77,6 +91,7 @@ public final class Exchange {
         this.response = response;
         this.cancellation = held.cancellation;
         this.slots = held.slots;
+        this.subject = held.subject;
         this.route = match.route();
         this.pathParameters = match.parameters();
         this.rawPathParameters = match.raw();
@@ -95,7 +110,12 @@ public final class Exchange {
 
     /// Returns the admission of a WebSocket client, on a route with [Route.Access.FirstMessage].
     public Handshake handshake() {
-        return new Handshake(route, pathParameters.getOrDefault("sandbox_id", ""), session(), onAuthenticated());
+        return new Handshake(
+                route,
+                pathParameters.getOrDefault("sandbox_id", ""),
+                ClientEndPoint.address(request),
+                session(),
+                onAuthenticated());
     }
 
     /// Returns the endpoint if the handler called [#upgrade].
@@ -129,6 +149,34 @@ public final class Exchange {
     /// Returns the credential that a handler set with [#shows].
     static Optional<String> shown(Request request) {
         return request.getAttribute(SHOWN) instanceof String credential ? Optional.of(credential) : Optional.empty();
+    }
+
+    /// Sets the sandbox of the request for the audit, on a route without a sandbox in its path.
+    public void concerns(SandboxInfo sandbox) {
+        subject.is(entry -> entry.on(sandbox.id(), sandbox.key()));
+    }
+
+    /// Sets the sandbox that the caller named, which may not exist, for the audit.
+    public void concerns(String sandboxId) {
+        if (SandboxId.isWellFormed(sandboxId)) {
+            subject.is(entry -> entry.onSandbox(new SandboxId(sandboxId)));
+        }
+    }
+
+    /// Sets the thread of the request, for the audit.
+    public void concerns(ThreadKey thread) {
+        subject.is(entry -> entry.onThread(thread));
+    }
+
+    /// The handler has written an audit entry of its own for this request.
+    public void recorded() {
+        subject.recorded();
+    }
+
+    /// Returns the owner of the thread that the query names.
+    public Optional<String> threadOwner() {
+        return optionalQuery(RouteDescription.OWNER)
+                .or(() -> route.description().takesUserIdAsOwner() ? optionalQuery("user_id") : Optional.empty());
     }
 
     /// Returns the sandbox of a scoped route. The caller has the scope of the route for it.
@@ -230,21 +278,23 @@ public final class Exchange {
     }
 
     public String query(String name) {
-        return optionalQuery(name)
-                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest(name, "is required in the query")));
+        return optionalQuery(name).orElseThrow(() -> SandboxException.invalid(name, "is required in the query"));
     }
 
     public Optional<String> optionalQuery(String name) {
         return Optional.ofNullable(queryParameters.get(name));
     }
 
+    /// Returns a query parameter whose JSON form is a string.
+    public <T> Optional<T> optionalQuery(String name, JsonType<T> type) {
+        return optionalQuery(name).map(text -> type.read(name, text));
+    }
+
     /// Refuses all other query parameters, so that the server does not ignore a misspelt one.
     public void allowQuery(String... names) {
         var known = List.of(names);
         for (String name : queryParameters.keySet()) {
-            if (!known.contains(name)) {
-                throw new SandboxException(new Failure.InvalidRequest(name, "is not a query parameter of this route"));
-            }
+            require(known.contains(name), name, "is not a query parameter of this route");
         }
     }
 
@@ -279,7 +329,13 @@ public final class Exchange {
 
     /// Returns the body as a stream.
     public InputStream body() {
-        return new BudgetedInput(Content.Source.asInputStream(request));
+        var body = new BudgetedInput(Content.Source.asInputStream(request));
+        return digest.<InputStream>map(all -> new DigestInputStream(body, all)).orElse(body);
+    }
+
+    /// Adds every byte of the body that the handler reads to a digest.
+    void digestBody(MessageDigest all) {
+        digest = Optional.of(all);
     }
 
     /// Returns the first `most` bytes of the body, or all of it. Fails after `timeout`. The handler then throws an
@@ -290,12 +346,14 @@ public final class Exchange {
 
     /// Reads the body as one JSON object.
     public JsonFields json() throws IOException {
-        return Json.request(jsonBytes(JSON));
+        requireType(JSON);
+        return Json.request(jsonBytes());
     }
 
     /// Reads the body as a JSON object, an array of objects, or one object per line.
     public JsonObjects jsonObjects() throws IOException {
-        byte[] bytes = jsonBytes(JSON, LINES);
+        requireType(JSON, LINES);
+        byte[] bytes = jsonBytes();
         boolean isLines = mediaType().equalsIgnoreCase(LINES);
         // ISO 8859-1 maps each byte to one character. The code below only searches for line ends and brackets.
         String text = new String(bytes, StandardCharsets.ISO_8859_1).strip();
@@ -317,10 +375,13 @@ public final class Exchange {
         return header("Content-Type").orElse(JSON).split(";")[0].strip();
     }
 
-    private byte[] jsonBytes(String... types) throws IOException {
+    private void requireType(String... types) {
         if (Arrays.stream(types).noneMatch(mediaType()::equalsIgnoreCase)) {
             throw unsupportedMediaType("the body must be " + String.join(" or ", types));
         }
+    }
+
+    private byte[] jsonBytes() throws IOException {
         if (contentLength().orElse(0) > MAX_JSON_BYTES) {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
@@ -351,9 +412,13 @@ public final class Exchange {
 
     /// Reads the body as one JSON object. An empty body counts as `{}`.
     public JsonFields optionalJson() throws IOException {
-        boolean hasBody =
-                contentLength().orElse(0) > 0 || header("Transfer-Encoding").isPresent();
-        return hasBody ? json() : Json.request("{}".getBytes(StandardCharsets.UTF_8));
+        // A body of HTTP/2 needs no header that announces it, so only reading shows whether there is one.
+        byte[] bytes = jsonBytes();
+        if (bytes.length == 0) {
+            return Json.request("{}".getBytes(StandardCharsets.UTF_8));
+        }
+        requireType(JSON);
+        return Json.request(bytes);
     }
 
     /// Reads the body as one JSON object of this type.

@@ -1,6 +1,7 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.model.Failure;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.SandboxException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -40,7 +41,7 @@ final class Paths {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString();
         } catch (CharacterCodingException e) {
-            throw invalid(field, "must be UTF-8 when percent-decoded");
+            throw SandboxException.invalid(field, "must be UTF-8 when percent-decoded");
         }
     }
 
@@ -53,9 +54,7 @@ final class Paths {
             int equals = pair.indexOf('=');
             String name = form(equals < 0 ? pair : pair.substring(0, equals));
             String value = equals < 0 ? "" : form(pair.substring(equals + 1));
-            if (parameters.put(name, value) != null) {
-                throw invalid(name, "must be given once");
-            }
+            require(parameters.put(name, value) == null, name, "must be given once");
         }
         return parameters;
     }
@@ -67,13 +66,7 @@ final class Paths {
     private static int hex(String field, String text, int at) {
         int high = at + 1 < text.length() ? Character.digit(text.charAt(at), 16) : -1;
         int low = high < 0 ? -1 : Character.digit(text.charAt(at + 1), 16);
-        if (low < 0) {
-            throw invalid(field, "holds a '%' without two hexadecimal digits");
-        }
+        require(low >= 0, field, "holds a '%' without two hexadecimal digits");
         return high << 4 | low;
-    }
-
-    private static SandboxException invalid(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
     }
 }

@@ -1,5 +1,6 @@
 package dev.vivarium.server.http;
 
+import dev.vivarium.core.LoopBudget;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
@@ -56,11 +57,21 @@ final class ProblemResponse {
 
     /// Discards the rest of the request. Reports whether it reached the end, so that the connection can be reused.
     static boolean discard(Request request) {
+        var budget = new LoopBudget();
+        try {
+            return discard(request, budget);
+        } finally {
+            budget.blocks();
+        }
+    }
+
+    private static boolean discard(Request request, LoopBudget budget) {
         long deadline = System.nanoTime() + LINGER.toNanos();
         long bytes = 0;
-        while (bytes < LINGER_BYTES) {
+        while (bytes < LINGER_BYTES && System.nanoTime() < deadline) {
             Content.Chunk chunk = request.read();
             if (chunk == null) {
+                budget.blocks();
                 if (!awaitContent(request, deadline)) {
                     return false;
                 }
@@ -69,6 +80,7 @@ final class ProblemResponse {
             if (Content.Chunk.isFailure(chunk)) {
                 return false;
             }
+            budget.spend(chunk.remaining());
             bytes += chunk.remaining();
             chunk.release();
             if (chunk.isLast()) {

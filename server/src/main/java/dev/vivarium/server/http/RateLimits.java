@@ -6,11 +6,13 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.server.settings.RateConfig;
+import dev.vivarium.server.settings.RateConfig.Kind;
 import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
 import io.github.bucket4j.TimeMeter;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -49,31 +51,15 @@ public final class RateLimits implements SandboxListener {
         this.clock = new Clock(config.nanos());
     }
 
-    /// Kind of call with its own limit.
-    enum Kind {
-        EVENTS("events"),
-        EVENT_BYTES("event-bytes"),
-        HEARTBEATS("heartbeats"),
-        MESSAGES("messages"),
-        MODELS("models"),
-        OTHERS("others");
-
-        final String text;
-
-        Kind(String text) {
-            this.text = text;
+    private static Kind kind(Route route) {
+        String template = route.template();
+        if (template.endsWith("/events") && route.method().equals("POST")) {
+            return Kind.EVENTS;
         }
-
-        static Kind of(Route route) {
-            String template = route.template();
-            if (template.endsWith("/events") && route.method().equals("POST")) {
-                return EVENTS;
-            }
-            if (template.endsWith("/messages") && route.method().equals("GET")) {
-                return MESSAGES;
-            }
-            return template.endsWith("/heartbeat") ? HEARTBEATS : OTHERS;
+        if (template.endsWith("/messages") && route.method().equals("GET")) {
+            return Kind.MESSAGES;
         }
+        return template.endsWith("/heartbeat") ? Kind.HEARTBEATS : Kind.OTHERS;
     }
 
     /// State of a limit after a call. Immutable.
@@ -85,8 +71,8 @@ public final class RateLimits implements SandboxListener {
         /// Adds the headers of the current IETF draft, and those of earlier drafts that many clients still
         /// read. Throws `RateLimited` if the call exceeds the limit.
         void apply(HttpFields.Mutable headers) {
-            headers.put("RateLimit-Policy", "\"" + kind.text + "\";q=" + limit + ";w=" + WINDOW.toSeconds());
-            headers.put("RateLimit", "\"" + kind.text + "\";r=" + remaining + ";t=" + seconds(reset));
+            headers.put("RateLimit-Policy", "\"" + kind.text() + "\";q=" + limit + ";w=" + WINDOW.toSeconds());
+            headers.put("RateLimit", "\"" + kind.text() + "\";r=" + remaining + ";t=" + seconds(reset));
             headers.put("RateLimit-Limit", limit);
             headers.put("RateLimit-Remaining", remaining);
             headers.put("RateLimit-Reset", seconds(reset));
@@ -99,7 +85,7 @@ public final class RateLimits implements SandboxListener {
         private String sentence() {
             String most = kind == Kind.EVENT_BYTES
                     ? "send " + limit + " bytes of events"
-                    : "call " + kind.text + " " + limit + " times";
+                    : "call " + kind.text() + " " + limit + " times";
             return "the worker may " + most + " a minute; wait as long as Retry-After says";
         }
 
@@ -110,12 +96,12 @@ public final class RateLimits implements SandboxListener {
 
     /// Counts a call of the sandbox's worker. Returns nothing if no limit applies.
     Optional<Standing> count(SandboxId sandbox, Route route) {
-        return count(sandbox, Kind.of(route), 1);
+        return count(sandbox, kind(route), 1);
     }
 
     /// Counts the bytes of a call. Returns nothing if no limit applies.
     Optional<Standing> weigh(SandboxId sandbox, Route route, int bytes) {
-        return Kind.of(route) == Kind.EVENTS && bytes > 0 ? count(sandbox, Kind.EVENT_BYTES, bytes) : Optional.empty();
+        return kind(route) == Kind.EVENTS && bytes > 0 ? count(sandbox, Kind.EVENT_BYTES, bytes) : Optional.empty();
     }
 
     /// Counts a model call. Returns the time to wait if the call exceeds the limit.
@@ -125,11 +111,19 @@ public final class RateLimits implements SandboxListener {
                 .map(Standing::retryAfter);
     }
 
+    /// Returns the count of a poll for messages.
+    public void refundPoll(SandboxId sandbox) {
+        Bucket bucket = buckets.get(new Key(sandbox, Kind.MESSAGES));
+        if (bucket != null) {
+            bucket.addTokens(1);
+        }
+    }
+
     private Optional<Standing> count(SandboxId sandbox, Kind kind, long tokens) {
         if (!config.isOn()) {
             return Optional.empty();
         }
-        long limit = limit(kind);
+        long limit = Objects.requireNonNull(config.limits().get(kind));
         ConsumptionProbe probe = buckets.computeIfAbsent(new Key(sandbox, kind), _ -> bucket(limit))
                 .tryConsumeAndReturnRemaining(tokens);
         return Optional.of(new Standing(
@@ -147,17 +141,6 @@ public final class RateLimits implements SandboxListener {
         for (Kind kind : Kind.values()) {
             buckets.remove(new Key(sandbox.id(), kind));
         }
-    }
-
-    private long limit(Kind kind) {
-        return switch (kind) {
-            case EVENTS -> config.events();
-            case EVENT_BYTES -> config.eventBytes();
-            case MODELS -> config.models();
-            case HEARTBEATS -> config.heartbeats();
-            case MESSAGES -> config.messages();
-            case OTHERS -> config.others();
-        };
     }
 
     private Bucket bucket(long limit) {

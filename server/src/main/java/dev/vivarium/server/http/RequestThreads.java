@@ -6,6 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -52,13 +53,18 @@ final class RequestThreads extends Handler.Wrapper {
                 response.setStatus(HttpStatus.SERVICE_UNAVAILABLE_503);
                 callback.succeeded();
             }
-        } else if (Thread.currentThread().isVirtual()) {
+        } else if (Thread.currentThread().isVirtual() && !isMultiplexed(request)) {
             // Connections from inside a sandbox use virtual threads from the first byte.
             pass(request, response, callback);
         } else {
             requests.execute(() -> pass(request, response, callback));
         }
         return true;
+    }
+
+    /// The thread that reads an HTTP/2 connection must not wait for the body of one of its requests.
+    private static boolean isMultiplexed(Request request) {
+        return request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_2;
     }
 
     private void pass(Request request, Response response, Callback callback) {

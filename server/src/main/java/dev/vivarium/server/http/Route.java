@@ -12,8 +12,7 @@ public record Route(RouteDescription description, Operation operation) {
         Access OPEN = new Open();
         Access KEY = new Key();
         Access ADMIN = new Admin();
-        Access TOKEN = new Token(false);
-        Access TOKEN_RECORDED = new Token(true);
+        Access TOKEN = new Token();
         Access OWN = new Own();
         Access WORKER = new Worker();
 
@@ -26,9 +25,8 @@ public record Route(RouteDescription description, Operation operation) {
         /// An admin key.
         record Admin() implements Access {}
 
-        /// A key, or a capability token for the sandbox of the thread in `{thread_id}`. If `recorded`, the
-        /// handler writes the audit entry itself.
-        record Token(boolean recorded) implements Access {}
+        /// A key, or a capability token for the sandbox of the thread in `{thread_id}`.
+        record Token() implements Access {}
 
         /// A key or token with this scope for the sandbox in `{sandbox_id}`.
         record Scoped(Scope scope) implements Access {}

@@ -21,9 +21,20 @@ import java.util.regex.Pattern;
 /// The responses that every route of an access class can have come from [StandardProblems].
 public record RouteDescription(
         String method, String template, Route.Access access, String id, String summary, List<Part> parts) {
+    /// Query parameter of all routes of a thread: the owner of the thread.
+    public static final String OWNER = "owner";
+
+    private static final String USER_ID = "user_id";
+    private static final String THREAD_ID = "{thread_id}";
+    /// Description of [#OWNER].
+    public static final String OWNER_TEXT =
+            "The owner of the thread. Default: the caller if the caller has such a thread, else the only user who"
+                    + " shares one with the caller.";
     private static final String JSON = "application/json";
     private static final String NDJSON = "application/x-ndjson";
     private static final String EVENT_STREAM = "text/event-stream";
+    private static final String IDEMPOTENCY =
+            "A repeated request with the same key returns the first answer, for 24 hours.";
     private static final Pattern PATH_PARAMETER = Pattern.compile("\\{(\\w+)…?}");
 
     private static final Map<String, Parameter> PATH_PARAMETERS = Map.of(
@@ -62,29 +73,34 @@ public record RouteDescription(
             String status, String text, Map<String, JsonType<?>> content, Map<String, JsonType<?>> headers)
             implements Part {}
 
-    public static RouteDescription get(String template, Route.Access access, String id, String summary) {
-        return new RouteDescription("GET", template, access, id, summary, List.of());
+    public static RouteDescription get(String template, Route.Access access) {
+        return new RouteDescription("GET", template, access, "", "", List.of());
     }
 
-    public static RouteDescription post(String template, Route.Access access, String id, String summary) {
-        return new RouteDescription("POST", template, access, id, summary, List.of());
+    public static RouteDescription post(String template, Route.Access access) {
+        return new RouteDescription("POST", template, access, "", "", List.of());
     }
 
-    public static RouteDescription put(String template, Route.Access access, String id, String summary) {
-        return new RouteDescription("PUT", template, access, id, summary, List.of());
+    public static RouteDescription put(String template, Route.Access access) {
+        return new RouteDescription("PUT", template, access, "", "", List.of());
     }
 
-    public static RouteDescription patch(String template, Route.Access access, String id, String summary) {
-        return new RouteDescription("PATCH", template, access, id, summary, List.of());
+    public static RouteDescription patch(String template, Route.Access access) {
+        return new RouteDescription("PATCH", template, access, "", "", List.of());
     }
 
-    public static RouteDescription delete(String template, Route.Access access, String id, String summary) {
-        return new RouteDescription("DELETE", template, access, id, summary, List.of());
+    public static RouteDescription delete(String template, Route.Access access) {
+        return new RouteDescription("DELETE", template, access, "", "", List.of());
     }
 
-    /// A route for all methods. The document lists the usual ones; `%s` in `id` becomes the name of the method.
-    public static RouteDescription any(String template, Route.Access access, String id, String summary) {
-        return new RouteDescription(Route.ANY, template, access, id, summary, List.of());
+    /// A route for all methods. The document lists the usual ones; `%s` in the id becomes the name of the method.
+    public static RouteDescription any(String template, Route.Access access) {
+        return new RouteDescription(Route.ANY, template, access, "", "", List.of());
+    }
+
+    /// Sets the id of the operation and its summary.
+    public RouteDescription named(String operation, String purpose) {
+        return new RouteDescription(method, template, access, operation, purpose, parts);
     }
 
     public RouteDescription text(String text) {
@@ -252,6 +268,13 @@ public record RouteDescription(
         return parts.stream().anyMatch(part -> part instanceof Response response && response.status.equals("422"));
     }
 
+    /// Reports whether the route accepts an `Idempotency-Key` of any caller. The routes of workers have their own.
+    boolean isIdempotent() {
+        return method.equals("POST")
+                && !access.isAnonymous()
+                && !(access instanceof Route.Access.Own || access instanceof Route.Access.Worker);
+    }
+
     public boolean needsCredential() {
         return !access.isAnonymous() && parts.stream().noneMatch(Public.class::isInstance);
     }
@@ -268,7 +291,29 @@ public record RouteDescription(
                 all.add(parameter);
             }
         });
+        if (isOfThread()) {
+            all.add(query(OWNER, OWNER_TEXT));
+        }
+        if (takesUserIdAsOwner()) {
+            all.add(query(USER_ID, "For admins: the same as `owner`."));
+        }
+        if (isIdempotent()) {
+            all.add(new Parameter("header", Idempotency.HEADER, false, IDEMPOTENCY, JsonType.STRING));
+        }
         return all;
+    }
+
+    boolean isOfThread() {
+        return template.contains(THREAD_ID);
+    }
+
+    /// Reports whether `user_id` in the query is another name of [#OWNER]. On some routes it is a filter.
+    boolean takesUserIdAsOwner() {
+        return isOfThread()
+                && parts.stream()
+                        .noneMatch(part -> part instanceof Parameter parameter
+                                && parameter.place.equals("query")
+                                && parameter.name.equals(USER_ID));
     }
 
     public Optional<RequestBody> request() {
@@ -290,6 +335,10 @@ public record RouteDescription(
                 request().filter(body -> body.content.containsKey(JSON)).isPresent();
         StandardProblems.of(this, takesJson).forEach(problem -> all.putIfAbsent(problem.status, problem));
         return all;
+    }
+
+    private static Parameter query(String name, String text) {
+        return new Parameter("query", name, false, text, JsonType.STRING);
     }
 
     private static Parameter path(String name, String text, JsonType<?> type) {

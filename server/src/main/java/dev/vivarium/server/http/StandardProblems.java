@@ -19,7 +19,7 @@ final class StandardProblems {
             Map.entry(415, "The media type of the body is not supported."),
             Map.entry(422, "The request is invalid. `field` and `rule` name the error."),
             Map.entry(426, "The request is not a WebSocket handshake."),
-            Map.entry(429, "The caller has too many requests in flight. See `Retry-After`."),
+            Map.entry(429, "The caller has too many requests in flight, see `Retry-After`, or has reached a quota."),
             Map.entry(500, "Internal error. The log has the cause under `request_id`."),
             Map.entry(501, "The provider of this server does not support this operation."),
             Map.entry(502, "The sandbox does not respond."),
@@ -52,8 +52,14 @@ final class StandardProblems {
             case Route.Access.Token _, Route.Access.Scoped _, Route.Access.Kept _, Route.Access.Inside _ ->
                 statuses.addAll(List.of(400, 401, 403, 404, 429, 503));
         }
+        if (route.isOfThread()) {
+            statuses.add(409);
+        }
         if (route.validatesWith422()) {
             statuses.remove(400);
+        }
+        if (route.isIdempotent()) {
+            statuses.addAll(List.of(409, 422));
         }
         if (takesJson) {
             statuses.addAll(List.of(413, 415));

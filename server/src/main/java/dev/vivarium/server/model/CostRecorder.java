@@ -1,5 +1,6 @@
 package dev.vivarium.server.model;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Budget;
@@ -10,6 +11,7 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.server.telemetry.Telemetry;
+import java.math.BigDecimal;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +24,7 @@ public final class CostRecorder {
     private final Runs runs;
     private final EventLog log;
     private final Telemetry telemetry;
+    private final Reservations reservations = new Reservations();
 
     public CostRecorder(Runs runs, EventLog log, Telemetry telemetry) {
         this.runs = runs;
@@ -34,8 +37,9 @@ public final class CostRecorder {
     /// @param status HTTP status of the response to the agent
     record Call(Usage usage, boolean isEstimated, int status, Duration took) {}
 
-    /// Throws [ModelError] if the budget of the run is spent or the run does not exist.
-    void requireFunds(WorkerGrant.Work work) throws ModelError {
+    /// Returns the budget of a run. Throws [ModelError] if the budget is spent or the run does not exist.
+    @CanIgnoreReturnValue
+    Budget requireFunds(WorkerGrant.Work work) throws ModelError {
         try {
             Budget allowance = runs.allowance(work.sandbox(), work.task());
             if (allowance.isSpent()) {
@@ -45,9 +49,22 @@ public final class CostRecorder {
                                 + allowance.spentUsd().toPlainString() + " of $"
                                 + allowance.budgetUsd().orElseThrow().toPlainString());
             }
+            return allowance;
         } catch (SandboxException e) {
             throw new ModelError(ModelError.Kind.REFUSED, e.failure().sentence());
         }
+    }
+
+    /// Reserves the worst case of a call, so that parallel calls do not exceed the budget together. Close the
+    /// result after [#enter].
+    Reservations.Reservation reserve(WorkerGrant.Work work, BigDecimal worstCase, Duration timeout)
+            throws ModelError, InterruptedException {
+        return reservations.reserve(work, worstCase, () -> requireFunds(work), timeout);
+    }
+
+    /// Logs the start of a call, so that a model that does not answer is visible.
+    void begin(WorkerGrant.Work work, String model) {
+        log.note(work.sandbox(), NewEvent.of(new RunEvent.ModelCallStarted(model), SOURCE));
     }
 
     /// Records a call durably. It charges the run first, because the charge can end the run.

@@ -107,9 +107,11 @@ public final class ModelHandler implements AutoCloseable {
     public void others(Exchange exchange) throws IOException {
         String method = exchange.request().getMethod();
         String path = "/" + exchange.rawPath("rest");
-        var route = new Route(dialect(exchange), method, path, false);
+        // The audit names the template, because method and path are text of the caller.
+        var route = new Route(dialect(exchange), dev.vivarium.server.http.Route.ANY, "/{rest…}", false);
         try {
-            admit(exchange, route);
+            WorkerGrant grant = admit(exchange, route);
+            recordUse(route, grant, ModelError.Kind.NOT_FOUND.status);
             String shown = path.length() <= SHOWN_PATH ? path : path.substring(0, SHOWN_PATH) + "…";
             throw new ModelError(
                     ModelError.Kind.NOT_FOUND, method + " /model" + shown + " is not served here; " + SERVED + " are");
@@ -126,16 +128,7 @@ public final class ModelHandler implements AutoCloseable {
         // A model can take longer than the idle timeout of the connection, so the model timeout applies.
         exchange.request().addIdleTimeoutListener(_ -> false);
         try {
-            WorkerGrant.Work work = admit(exchange, route);
-            requireRate(exchange, work.sandbox());
-            costs.requireFunds(work);
-            if (route.method().equals("GET")) {
-                ask(exchange, route, ModelRequest.EMPTY, work);
-                return;
-            }
-            try (var _ = memoryLimit.allocate(work.sandbox(), length(exchange))) {
-                ask(exchange, route, ModelRequest.of(route.dialect(), body(exchange)), work);
-            }
+            serve(exchange, route, admit(exchange, route));
         } catch (ModelError e) {
             if (exchange.response().isCommitted()) {
                 throw new IOException(e.sentence(), e);
@@ -147,26 +140,71 @@ public final class ModelHandler implements AutoCloseable {
         }
     }
 
+    /// Serves a call and records it. The entry follows the end of the response, so the agent does not wait for it.
+    private void serve(Exchange exchange, Route route, WorkerGrant grant) throws IOException, ModelError {
+        int status = ModelRelay.CLIENT_DISCONNECTED;
+        try {
+            serve(exchange, route, grant.work());
+            status = exchange.response().getStatus();
+        } catch (ModelError e) {
+            status = e.kind().status;
+            throw e;
+        } finally {
+            recordUse(route, grant, status);
+        }
+    }
+
+    private void serve(Exchange exchange, Route route, WorkerGrant.Work work) throws IOException, ModelError {
+        requireRate(exchange, work.sandbox());
+        costs.requireFunds(work);
+        if (route.method().equals("GET")) {
+            ask(exchange, route, ModelRequest.EMPTY, work);
+            return;
+        }
+        try (var _ = memoryLimit.allocate(work.sandbox(), length(exchange))) {
+            askReserved(exchange, route, ModelRequest.of(route.dialect(), body(exchange)), work);
+        }
+    }
+
+    private void recordUse(Route route, WorkerGrant grant, int status) {
+        audit.record(entry(route, AuditEntry.Kind.USED, status)
+                .onSandbox(grant.sandbox())
+                .by(new Principal.Worker(grant)));
+    }
+
+    private AuditEntry entry(Route route, AuditEntry.Kind kind, int status) {
+        return AuditEntry.of(clock.instant(), kind, status, route.method() + " /model" + route.path());
+    }
+
     /// Authenticates the agent. The sandbox in the token must be the sandbox of the connection.
-    private WorkerGrant.Work admit(Exchange exchange, Route route) throws ModelError {
+    private WorkerGrant admit(Exchange exchange, Route route) throws ModelError {
         SandboxId from = exchange.from().orElseThrow(() -> new ModelError(ModelError.Kind.NOT_FOUND, "not here"));
+        WorkerGrant grant;
+        try {
+            grant = verify(exchange);
+        } catch (ModelError e) {
+            audit.record(entry(route, AuditEntry.Kind.REFUSED, e.kind().status)
+                    .onSandbox(from)
+                    .byProgramOf(from)
+                    .detail("not-authenticated"));
+            throw e;
+        }
+        if (!grant.sandbox().equals(from)) {
+            audit.record(entry(route, AuditEntry.Kind.REFUSED, ModelError.Kind.REFUSED.status)
+                    .onSandbox(from)
+                    .by(new Principal.Worker(grant))
+                    .detail("not-allowed"));
+            throw new ModelError(ModelError.Kind.REFUSED, "the token is for another sandbox");
+        }
+        return grant;
+    }
+
+    private WorkerGrant verify(Exchange exchange) throws ModelError {
         try {
             String credential = exchange.credential()
                     .orElseThrow(
                             () -> new ModelError(ModelError.Kind.UNKNOWN_CALLER, "the token of the run is needed"));
-            WorkerGrant grant = tokens.verify(credential, Audience.MODEL);
-            if (!grant.sandbox().equals(from)) {
-                audit.record(AuditEntry.of(
-                                clock.instant(),
-                                AuditEntry.Kind.REFUSED,
-                                ModelError.Kind.REFUSED.status,
-                                route.method() + " /model" + route.path())
-                        .onSandbox(from)
-                        .by(new Principal.Worker(grant))
-                        .detail("not-allowed"));
-                throw new ModelError(ModelError.Kind.REFUSED, "the token is for another sandbox");
-            }
-            return grant.work();
+            return tokens.verify(credential, Audience.MODEL);
         } catch (SandboxException e) {
             throw new ModelError(ModelError.Kind.UNKNOWN_CALLER, e.failure().sentence());
         }
@@ -205,6 +243,22 @@ public final class ModelHandler implements AutoCloseable {
             throw new ModelError(ModelError.Kind.TOO_LARGE, "a question may have " + MAX_BODY + " bytes");
         }
         return bytes;
+    }
+
+    private void askReserved(Exchange exchange, Route route, ModelRequest modelRequest, WorkerGrant.Work work)
+            throws IOException, ModelError {
+        if (!route.isCharged()) {
+            ask(exchange, route, modelRequest, work);
+            return;
+        }
+        var worstCase = prices.priceOf(modelRequest.model()).worstCase(modelRequest.length(), modelRequest.maxTokens());
+        try (var _ = costs.reserve(work, worstCase, config.timeout())) {
+            costs.begin(work, modelRequest.model());
+            ask(exchange, route, modelRequest, work);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
     }
 
     private void ask(Exchange exchange, Route route, ModelRequest modelRequest, WorkerGrant.Work work)

@@ -5,12 +5,17 @@ import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 
 /// Model request of an agent: the body to forward, and the model's name. Immutable.
+///
+/// @param maxTokens maximum number of output tokens
 @SuppressWarnings("ArrayRecordComponent") // Never compared; a copy may be tens of megabytes.
-record ModelRequest(Optional<byte[]> body, String model) {
+record ModelRequest(Optional<byte[]> body, String model, long maxTokens) {
     private static final String UNNAMED = "unknown";
     private static final int MAX_NAME = 100;
 
-    static final ModelRequest EMPTY = new ModelRequest(Optional.empty(), UNNAMED);
+    /// Output tokens of a request without a limit. Few models write more in one response.
+    private static final long USUAL_MAX_TOKENS = 32_768;
+
+    static final ModelRequest EMPTY = new ModelRequest(Optional.empty(), UNNAMED, 0);
 
     static ModelRequest of(ModelApi dialect, byte[] body) throws ModelError {
         try {
@@ -24,7 +29,8 @@ record ModelRequest(Optional<byte[]> body, String model) {
             String model = outline.model().filter(name -> !name.isBlank()).orElse(UNNAMED);
             return new ModelRequest(
                     Optional.of(mustAsk ? outline.askingForUsage(body) : body),
-                    model.length() <= MAX_NAME ? model : model.substring(0, MAX_NAME));
+                    model.length() <= MAX_NAME ? model : model.substring(0, MAX_NAME),
+                    outline.maxTokens().orElse(USUAL_MAX_TOKENS));
         } catch (SandboxException e) {
             throw new ModelError(ModelError.Kind.MALFORMED, e.failure().sentence());
         }

@@ -1,6 +1,5 @@
 package dev.vivarium.server.model;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,7 +23,7 @@ final class Prices {
     private static final BigDecimal MILLION = BigDecimal.valueOf(1_000_000);
 
     /// Price of a cache write for one hour, as a multiple of the input price.
-    private static final BigDecimal LONG_CACHE = BigDecimal.TWO;
+    private static final BigDecimal HOUR_CACHE_FACTOR = BigDecimal.TWO;
 
     private final List<Line> lines;
     private final Price dearest;
@@ -37,14 +36,20 @@ final class Prices {
 
     /// Prices in dollars per million tokens. Immutable.
     record Price(BigDecimal input, BigDecimal output, BigDecimal cacheRead, BigDecimal cacheWrite) {
-        BigDecimal cost(long in, long out, long read, long written, long writtenForLong) {
+        BigDecimal cost(long in, long out, long read, long written, long writtenForHour) {
             return times(input, in)
                     .add(times(output, out))
                     .add(times(cacheRead, read))
-                    .add(times(cacheWrite, written - writtenForLong))
-                    .add(times(input.multiply(LONG_CACHE), writtenForLong))
+                    .add(times(cacheWrite, written - writtenForHour))
+                    .add(times(input.multiply(HOUR_CACHE_FACTOR), writtenForHour))
                     .divide(MILLION)
                     .stripTrailingZeros();
+        }
+
+        /// Returns the highest cost of a call with this many bytes of input and tokens of output.
+        BigDecimal worstCase(long requestBytes, long maxTokens) {
+            long in = TokenCounter.tokens(requestBytes);
+            return cost(in, maxTokens, 0, 0, 0).max(cost(0, maxTokens, 0, in, in));
         }
 
         private static BigDecimal times(BigDecimal price, long tokens) {
@@ -74,10 +79,10 @@ final class Prices {
         return new Prices(lines);
     }
 
-    Price of(String model) {
+    Price priceOf(String model) {
         Optional<Line> best = Optional.empty();
         for (Line line : lines) {
-            // Of two names of the same length, the first one wins: the operator's.
+            // The operator's lines come first and win over built-in lines with a name of the same length.
             if (line.fits(model)
                     && line.name().length() > best.map(Line::name).orElse("").length()) {
                 best = Optional.of(line);
@@ -110,9 +115,9 @@ final class Prices {
                     new BigDecimal(words[2]),
                     new BigDecimal(words[3]),
                     new BigDecimal(words[4]));
-            boolean isCredit = List.of(price.input, price.output, price.cacheRead, price.cacheWrite).stream()
+            boolean isNegative = List.of(price.input, price.output, price.cacheRead, price.cacheWrite).stream()
                     .anyMatch(one -> one.signum() < 0);
-            if (isCredit) {
+            if (isNegative) {
                 throw refused("has a price below zero on line " + number);
             }
             return price;
@@ -141,6 +146,6 @@ final class Prices {
     }
 
     private static SandboxException refused(String rule) {
-        return new SandboxException(new Failure.InvalidRequest("model-prices", rule));
+        return SandboxException.invalid("model-prices", rule);
     }
 }

@@ -158,11 +158,12 @@ final class TokenCounter {
         }
         long in = input >= 0 && !inDoubt ? input : Math.max(input, tokens(requestBytes));
         long out = output >= 0 && finished && !inDoubt ? output : Math.max(output, tokens(outputBytes));
-        var cost = prices.of(model).cost(in, out, cacheRead, cacheWrite, Math.min(longCacheWrite, cacheWrite));
+        var cost = prices.priceOf(model).cost(in, out, cacheRead, cacheWrite, Math.min(longCacheWrite, cacheWrite));
         return new Usage(model, in, out, cacheRead, cacheWrite, cost);
     }
 
-    private static long tokens(long bytes) {
+    /// Estimates the tokens of a text.
+    static long tokens(long bytes) {
         return (bytes + BYTES_A_TOKEN - 1) / BYTES_A_TOKEN;
     }
 }

@@ -4,7 +4,6 @@ import dev.vivarium.core.access.Grant;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.model.Egress;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.SandboxException;
@@ -12,7 +11,6 @@ import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.access.ThreadAccess;
 import java.time.Duration;
-import java.util.Optional;
 
 /// Operation that creates the sandbox of a thread, or returns the existing one. Thread-safe.
 public final class CreateSandbox {
@@ -44,22 +42,29 @@ public final class CreateSandbox {
         return new Result(opened.sandbox().info(), opened.created());
     }
 
-    /// Creates a sandbox for a caller with a right in the thread. Only the owner of the thread may choose the
-    /// egress. The egress of an existing sandbox must be the same.
-    public Result forThread(ThreadAccess access, Optional<Egress> egress) {
-        if (egress.isPresent() && access.standing() == Grant.Standing.MEMBER) {
-            throw new SandboxException(new Failure.NotAllowed("only the owner of the thread decides on its egress"));
+    /// Creates a sandbox for a caller with a right in the thread. Only the owner of the thread may choose options
+    /// of the sandbox. An existing sandbox must have the chosen options.
+    public Result forThread(ThreadAccess access, NewSandbox wanted) {
+        var ordinary = NewSandbox.of(wanted.user(), wanted.thread());
+        var plain = wanted.onIdle().map(ordinary::withOnIdle).orElse(ordinary);
+        if (!wanted.equals(plain) && access.standing() == Grant.Standing.MEMBER) {
+            throw new SandboxException(new Failure.NotAllowed("only the owner of the thread chooses its sandbox"));
         }
-        var plain = NewSandbox.of(access.owner(), access.thread()).withIdleTimeout(lease);
-        var opened = sandboxes.open(egress.map(plain::withEgress).orElse(plain));
+        rule.check(wanted);
+        var opened = sandboxes.open(wanted.idleTimeout().isPresent() ? wanted : wanted.withIdleTimeout(lease));
         if (opened.created()) {
-            threads.revive(access.thread());
-        } else if (egress.isPresent()
-                && !opened.sandbox().sandboxEgress().allowed().equals(egress.get())) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "egress", "is chosen when the sandbox is made; change it with PUT /threads/{thread_id}/egress"));
+            threads.revive(access.key());
+        } else {
+            opened.sandbox().findDifference(wanted).ifPresent(CreateSandbox::refuseChange);
         }
         return new Result(opened.sandbox().info(), opened.created());
+    }
+
+    private static void refuseChange(String option) {
+        String way = option.equals("egress")
+                ? "change it with PUT /threads/{thread_id}/egress"
+                : "leave it out, or end the sandbox first";
+        throw SandboxException.invalid(option, "is chosen when the sandbox is made; " + way);
     }
 
     /// Fails with [Failure.NotAllowed] if the caller may not own sandboxes as `user`.

@@ -6,7 +6,6 @@ import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
-import dev.vivarium.model.SandboxInfo;
 import java.time.InstantSource;
 
 /// Operation that ends a sandbox and records the end in the audit. Thread-safe.
@@ -27,15 +26,11 @@ public final class EndSandbox {
     /// @param action name of the action in the audit
     public record Request(Sandbox sandbox, String reason, String action) {}
 
-    /// @param sandbox state before the end
-    public record Result(SandboxInfo sandbox) {}
-
-    public Result end(Principal caller, Request request) {
+    public void end(Principal caller, Request request) {
         var info = request.sandbox.info();
         sandboxes.terminate(info.id(), End.Cause.USER, request.reason);
         audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ENDED, DONE, request.action)
                 .by(caller)
-                .on(info.id(), info.thread()));
-        return new Result(info);
+                .on(info.id(), info.key()));
     }
 }

@@ -1,6 +1,7 @@
 package dev.vivarium.server.operation;
 
-import dev.vivarium.model.Failure;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
 import java.util.Map;
@@ -26,31 +27,20 @@ public final class EnvironmentRule {
     }
 
     public void check(Map<String, String> env) {
-        if (env.size() > MAX_VARIABLES) {
-            throw invalid("env", "must hold at most " + MAX_VARIABLES + " variables");
-        }
+        require(env.size() <= MAX_VARIABLES, "env", "must hold at most " + MAX_VARIABLES + " variables");
         env.forEach(this::check);
     }
 
     private void check(String name, String value) {
-        if (!NAME.matcher(name).matches()) {
-            throw invalid("env", "must have names of letters, digits and '_' that do not begin with a digit");
-        }
+        require(
+                NAME.matcher(name).matches(),
+                "env",
+                "must have names of letters, digits and '_' that do not begin with a digit");
         if (name.startsWith("LD_") || name.startsWith("BASH_FUNC_") || RESERVED.contains(name)) {
-            throw invalid("env." + name, "is reserved: it would change what a command runs");
+            throw SandboxException.invalid("env." + name, "is reserved: it would change what a command runs");
         }
-        if (!policy.allowsVariable(name)) {
-            throw invalid("env." + name, "is reserved while a list says which commands may run");
-        }
-        if (value.length() > MAX_VALUE) {
-            throw invalid("env." + name, "must be at most " + MAX_VALUE + " characters");
-        }
-        if (value.indexOf('\0') >= 0) {
-            throw invalid("env." + name, "must not hold a NUL character");
-        }
-    }
-
-    private static SandboxException invalid(String field, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(field, rule));
+        require(policy.allowsVariable(name), "env." + name, "is reserved while a list says which commands may run");
+        require(value.length() <= MAX_VALUE, "env." + name, "must be at most " + MAX_VALUE + " characters");
+        require(value.indexOf('\0') < 0, "env." + name, "must not hold a NUL character");
     }
 }

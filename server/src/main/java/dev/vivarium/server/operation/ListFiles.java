@@ -1,10 +1,11 @@
 package dev.vivarium.server.operation;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.files.ListDepth;
 import dev.vivarium.core.sandbox.Sandbox;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
-import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.Listing;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -24,12 +25,16 @@ public final class ListFiles {
     /// @param depth     levels to list, from 1
     public record Request(Sandbox sandbox, String directory, long depth) {}
 
+    /// Entries of a directory, several levels deep, sorted by name. Immutable.
+    ///
+    /// @param path    of the directory, relative to the workspace, which is `""`
+    /// @param entries with names relative to the directory
+    public record FileTree(String path, Listing totals, List<FileEntry> entries) {}
+
     /// @param reserve the method calls it with a number of bytes before it allocates them; it throws to refuse them
     public FileTree list(Request request, LongConsumer reserve) {
         String path = relative(request.directory);
-        if (request.depth < 1 || request.depth > MAX_DEPTH) {
-            throw new SandboxException(new Failure.InvalidRequest("depth", "must be between 1 and " + MAX_DEPTH));
-        }
+        require(request.depth >= 1 && request.depth <= MAX_DEPTH, "depth", "must be between 1 and " + MAX_DEPTH);
         var depth = request.depth == 1 ? ListDepth.TOP : ListDepth.ALL;
         var listing = request.sandbox.look().list(path, depth, MAX_ENTRIES, reserve);
         reserve.accept((long) ENTRY_BYTES * listing.size());

@@ -6,6 +6,8 @@ public record Operations(
         GetSandbox get,
         EndSandbox end,
         PauseSandbox pause,
+        StartRun startRun,
+        GetRun getRun,
         ThreadSnapshots snapshots,
         RunCommand commands,
         SendMessage messages,

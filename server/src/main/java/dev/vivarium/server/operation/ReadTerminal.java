@@ -1,13 +1,14 @@
 package dev.vivarium.server.operation;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.EventBody;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.ProcessInfo;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
@@ -34,11 +35,14 @@ public final class ReadTerminal {
     /// @param lines the largest number of lines to return
     public record Request(SandboxId sandbox, long lines) {}
 
+    /// Output as lines of plain text. Immutable.
+    ///
+    /// @param last time of the newest event in the text; empty if the text is empty
+    public record TerminalText(List<String> lines, Optional<Instant> last) {}
+
     /// @param reserve the method calls it with a number of bytes before it allocates them; it throws to refuse them
     public TerminalText read(Request request, LongConsumer reserve) {
-        if (request.lines < 1 || request.lines > MAX_LINES) {
-            throw new SandboxException(new Failure.InvalidRequest("lines", "must be between 1 and " + MAX_LINES));
-        }
+        require(request.lines >= 1 && request.lines <= MAX_LINES, "lines", "must be between 1 and " + MAX_LINES);
         var screen = new Screen();
         List<Event> events = log.newest(request.sandbox, "command.", MAX_EVENTS);
         // The output is in memory three times: as events, as the text of the screen, and as lines.

@@ -1,5 +1,7 @@
 package dev.vivarium.server.operation;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.exec.Execution;
@@ -70,15 +72,16 @@ public final class RunCommand {
     public RunningCommand start(Principal caller, Sandbox sandbox, Request request) {
         var info = sandbox.info();
         checkPolicy(info, request.script);
-        var report = new CommandReport(telemetry, info, request.script);
+        long start = System.nanoTime();
         try (var undo = new Undo()) {
             var execution = undo.add(sandbox.exec(command(sandbox, request)));
             var process = sandbox.processes().track(execution, origin(caller, request, ProcessInfo.Kind.EXEC));
             request.stdin.ifPresent(text -> writeInput(execution, text));
             undo.keep();
-            return new RunningCommand(execution, process, report);
+            return new RunningCommand(execution, process, telemetry, info, request.script, start);
         } catch (SandboxException e) {
-            report.failed(e.failure());
+            var took = Duration.ofNanos(System.nanoTime() - start);
+            telemetry.commandFailed(info, request.script, e.failure().slug(), took);
             throw e;
         }
     }
@@ -148,12 +151,6 @@ public final class RunCommand {
             var refusal = new Failure.PolicyRefused(script, reason, pattern);
             telemetry.commandRefused(sandbox, refusal);
             throw new SandboxException(refusal);
-        }
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
         }
     }
 }

@@ -1,9 +1,9 @@
 package dev.vivarium.server.operation;
 
-import dev.vivarium.model.Failure;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewSandbox;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.settings.Config;
 import dev.vivarium.server.settings.EngineConfig;
 import java.time.Duration;
@@ -25,15 +25,15 @@ public final class SandboxRule {
 
     /// Returns the default limits of a sandbox, which are also the maximum.
     public Limits limits() {
-        return config.limits();
+        return config.sandboxes().limits();
     }
 
     /// Returns the maximum idle timeout.
     public Duration mostIdle() {
-        return config.lifetime().maxIdleTimeout();
+        return config.maxIdleTimeout();
     }
 
-    /// Fails with [Failure.InvalidRequest] if the request exceeds a limit.
+    /// Fails with `InvalidRequest` if the request exceeds a limit.
     public void check(NewSandbox request) {
         environment.check(request.env());
         request.idleTimeout().ifPresent(this::checkTimeout);
@@ -46,7 +46,7 @@ public final class SandboxRule {
     }
 
     private void checkLimits(Limits wanted) {
-        Limits most = config.limits();
+        Limits most = limits();
         require(
                 wanted.memoryBytes() <= most.memoryBytes(),
                 "limits.memory_mb",
@@ -57,11 +57,5 @@ public final class SandboxRule {
                 wanted.diskBytes() == most.diskBytes(),
                 "limits.disk_mb",
                 "is the server's choice: " + (most.diskBytes() >> 20));
-    }
-
-    private static void require(boolean holds, String field, String rule) {
-        if (!holds) {
-            throw new SandboxException(new Failure.InvalidRequest(field, rule));
-        }
     }
 }

@@ -10,8 +10,11 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.ThreadId;
+import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import dev.vivarium.server.access.SandboxLookup;
+import dev.vivarium.server.access.ThreadAccess;
+import dev.vivarium.server.access.ThreadName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +42,7 @@ public final class ThreadSnapshots {
             List<SnapshotInfo> snapshots,
             List<DiskOrigins.Origin> forks,
             Optional<DiskOrigins.Origin> origin,
-            Optional<ThreadId> originThread) {}
+            Optional<ThreadKey> originThread) {}
 
     /// @param user owner of the fork; empty for the caller, or for the owner of the snapshot if the caller is an
     /// admin
@@ -50,28 +53,32 @@ public final class ThreadSnapshots {
         var snapshot = sandboxes
                 .snapshots()
                 .find(id)
-                .filter(found -> isVisible(caller, found.thread()))
+                .filter(found -> isVisible(caller, found.key()))
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSnapshot(id)));
-        lookup.require(caller, snapshot.thread(), Scope.SNAPSHOT);
+        lookup.require(caller, name(snapshot.key()), Scope.SNAPSHOT);
         return snapshot;
     }
 
     /// Authorizes the caller for the snapshots of a thread.
-    public Authorized of(Principal caller, ThreadId thread) {
-        lookup.require(caller, thread, Scope.SNAPSHOT);
-        return new Authorized(caller, thread);
+    public Authorized of(Principal caller, ThreadAccess access) {
+        SandboxLookup.requireScope(access.scopes(), Scope.SNAPSHOT);
+        return new Authorized(caller, access.key());
     }
 
-    private boolean isVisible(Principal caller, ThreadId thread) {
-        return lookup.find(caller, thread).isPresent();
+    private boolean isVisible(Principal caller, ThreadKey key) {
+        return lookup.find(caller, name(key)).isPresent();
+    }
+
+    private static ThreadName name(ThreadKey key) {
+        return new ThreadName(key.thread(), Optional.of(key.user()));
     }
 
     /// Operations of an authorized caller. Immutable.
     public final class Authorized {
         private final Principal caller;
-        private final ThreadId thread;
+        private final ThreadKey thread;
 
-        private Authorized(Principal caller, ThreadId thread) {
+        private Authorized(Principal caller, ThreadKey thread) {
             this.caller = caller;
             this.thread = thread;
         }
@@ -84,14 +91,14 @@ public final class ThreadSnapshots {
             var snapshots = sandboxes.snapshots();
             var all = snapshots.list(thread);
             var forks = snapshots.origins().forksOf(thread).stream()
-                    .filter(fork -> isVisible(caller, fork.thread()))
+                    .filter(fork -> isVisible(caller, fork.key()))
                     .toList();
             var origin = sandboxes
                     .find(thread)
                     .flatMap(sandbox -> snapshots.origins().find(sandbox.id()));
             var originThread = origin.flatMap(DiskOrigins.Origin::forkedFrom)
                     .flatMap(from -> snapshots.find(from.value()))
-                    .map(SnapshotInfo::thread)
+                    .map(SnapshotInfo::key)
                     .filter(from -> isVisible(caller, from));
             return new Listing(all, forks, origin, originThread);
         }
@@ -113,15 +120,18 @@ public final class ThreadSnapshots {
         }
 
         public SandboxInfo fork(SnapshotInfo snapshot, Fork request) {
-            var sandbox = NewSandbox.of(owner(request.user), request.thread).withIdleTimeout(lease);
-            return sandboxes.fork(sandbox, snapshot).info();
+            var plain = NewSandbox.of(owner(request.user), request.thread).withIdleTimeout(lease);
+            var source = sandboxes.find(thread).map(sandbox -> sandbox.info().onIdle());
+            return sandboxes
+                    .fork(source.map(plain::withOnIdle).orElse(plain), snapshot)
+                    .info();
         }
 
         private UserId owner(Optional<UserId> wanted) {
             if (wanted.isPresent() && !caller.mayActFor(wanted.get())) {
                 throw new SandboxException(new Failure.NotAllowed("a fork is for its caller; leave user_id out"));
             }
-            return wanted.or(caller::user).or(() -> sandboxes.ownerOf(thread)).orElse(caller.name());
+            return wanted.or(caller::user).orElse(thread.user());
         }
     }
 }

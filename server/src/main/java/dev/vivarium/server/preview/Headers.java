@@ -57,7 +57,10 @@ final class Headers {
             "public-key-pins",
             "x-request-id",
             "x-accel-redirect",
-            "x-sendfile");
+            "x-sendfile",
+            // A browser would ask the user for a password of this server.
+            "www-authenticate",
+            "authentication-info");
 
     /// Further response headers that the server drops if the origin is shared.
     private static final Set<String> DROPPED_ON_SHARED_ORIGIN = Set.of(

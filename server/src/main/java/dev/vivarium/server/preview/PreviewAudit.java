@@ -15,7 +15,7 @@ import java.util.Map;
 /// It writes one entry per port and per token, or per user with a key, and repeats it after one hour. A page makes many
 /// requests, and the audit is not an access log.
 public final class PreviewAudit {
-    static final Duration REPEAT_AFTER = Duration.ofHours(1);
+    private static final Duration REPEAT_AFTER = Duration.ofHours(1);
 
     private static final String ROUTE = "ANY /sandboxes/{sandbox_id}/ports/{port}/{rest…}";
     /// Maximum number of remembered uses. An evicted use is recorded again.
@@ -51,7 +51,7 @@ public final class PreviewAudit {
             var info = caller.sandbox().orElseThrow().info();
             audit.record(AuditEntry.of(now, AuditEntry.Kind.USED, 200, ROUTE)
                     .by(principal)
-                    .on(info.id(), info.thread())
+                    .on(info.id(), info.key())
                     .scopes(caller.scopes())
                     .detail("port " + address.port()));
         }

@@ -1,6 +1,7 @@
 package dev.vivarium.server.preview;
 
 import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 import static dev.vivarium.server.http.Route.Access.OWN;
 
 import dev.vivarium.core.preview.Connection;
@@ -27,19 +28,14 @@ import org.eclipse.jetty.server.Request;
 /// Handler for a port of a sandbox, by path `/sandboxes/{sandbox_id}/ports/{port}/…` or by host
 /// `{port}-{sandbox_id}.{domain}`. Thread-safe.
 public final class PreviewHandler {
-    public static final RouteDescription ADD_SLASH = RouteDescription.any(
-                    "/sandboxes/{sandbox_id}/ports/{port}",
-                    OWN,
-                    "preview%sRoot",
-                    "Redirect to the same port with a trailing slash")
+    public static final RouteDescription ADD_SLASH = RouteDescription.any("/sandboxes/{sandbox_id}/ports/{port}", OWN)
+            .named("preview%sRoot", "Redirect to the same port with a trailing slash")
             .answers(308, "`Location` has the address with a trailing slash.")
             .fails(400, "The port is invalid, or the length of the request is ambiguous.");
 
     public static final RouteDescription PREVIEW = RouteDescription.any(
-                    "/sandboxes/{sandbox_id}/ports/{port}/{rest…}",
-                    OWN,
-                    "preview%s",
-                    "Send a request to a program that listens in the sandbox")
+                    "/sandboxes/{sandbox_id}/ports/{port}/{rest…}", OWN)
+            .named("preview%s", "Send a request to a program that listens in the sandbox")
             .text("""
                     Any method, and upgrades such as WebSocket. The same program is at the host \
                     `{port}-{sandbox_id}.{preview-domain}`. See the guide on previews.""")
@@ -167,9 +163,7 @@ public final class PreviewHandler {
 
     private static int port(String text) {
         int port = PORT.matcher(text).matches() ? Integer.parseInt(text) : 0;
-        if (port < 1 || port > MAX_PORT) {
-            throw new SandboxException(new Failure.InvalidRequest("port", "must be between 1 and " + MAX_PORT));
-        }
+        require(port >= 1 && port <= MAX_PORT, "port", "must be between 1 and " + MAX_PORT);
         return port;
     }
 }

@@ -1,7 +1,7 @@
 package dev.vivarium.server.preview;
 
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,9 +22,7 @@ record PreviewQuery(Optional<String> token, String rest) {
                 rest.add(pair);
             }
         }
-        if (tokens.size() > 1) {
-            throw new SandboxException(new Failure.InvalidRequest("viv_token", "must be given once"));
-        }
+        require(tokens.size() <= 1, "viv_token", "must be given once");
         return new PreviewQuery(tokens.stream().findFirst(), raw.isPresent() ? String.join("&", rest) : "");
     }
 

@@ -63,8 +63,7 @@ final class Upstream implements AutoCloseable {
                 case DONE, SHUTDOWN_OUT -> {
                     return true;
                 }
-                case HEADER_OVERFLOW ->
-                    throw new SandboxException(new Failure.InvalidRequest("headers", "are too long"));
+                case HEADER_OVERFLOW -> throw SandboxException.invalid("headers", "are too long");
                 case NEED_CHUNK, NEED_INFO, NEED_HEADER, NEED_CHUNK_TRAILER ->
                     throw new IllegalStateException("" + result);
             }

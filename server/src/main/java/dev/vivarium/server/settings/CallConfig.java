@@ -1,5 +1,6 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.files.Upload;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.policy.CommandPolicy;
@@ -8,19 +9,15 @@ import java.util.List;
 
 /// Limits of one call: command timeout, command policy and file sizes. Immutable.
 public record CallConfig(
-        Duration maxCommandTimeout,
-        CommandPolicy policy,
-        long maxFileBytes,
-        long maxFiles,
-        long maxWorkspaceBytes,
-        boolean wakeOnTraffic) {
+        Duration maxCommandTimeout, CommandPolicy policy, Upload.Limits uploads, boolean wakeOnTraffic) {
     static CallConfig of(Settings settings) {
         return new CallConfig(
                 settings.get(Catalogue.MAX_COMMAND_TIMEOUT),
                 policy(settings),
-                settings.get(Catalogue.MAX_FILE_SIZE),
-                settings.get(Catalogue.MAX_FILES),
-                settings.get(Catalogue.MAX_WORKSPACE),
+                new Upload.Limits(
+                        settings.get(Catalogue.MAX_FILE_SIZE),
+                        settings.get(Catalogue.MAX_FILES),
+                        settings.get(Catalogue.MAX_WORKSPACE)),
                 settings.get(Catalogue.WAKE_ON_TRAFFIC));
     }
 

@@ -15,10 +15,8 @@ public record Config(
         HttpConfig http,
         AccessConfig access,
         EngineConfig engine,
-        DiskConfig disk,
         CallConfig calls,
         PreviewConfig preview,
-        EgressConfig egress,
         RunConfig runs,
         ModelConfig model,
         RateConfig rates,
@@ -35,10 +33,8 @@ public record Config(
                 HttpConfig.of(settings),
                 AccessConfig.of(settings),
                 EngineConfig.of(settings),
-                DiskConfig.of(settings),
                 CallConfig.of(settings),
                 PreviewConfig.of(settings),
-                EgressSettings.of(settings),
                 RunConfig.of(settings),
                 ModelConfig.of(settings),
                 RateConfig.of(settings),
@@ -46,28 +42,45 @@ public record Config(
                 LogConfig.of(settings));
     }
 
+    public EgressConfig egress() {
+        return engine.sandboxes().egress();
+    }
+
     public Config withHttp(HttpConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, other, access, engine, disk, calls, preview, egress, runs,
-                model, rates, watch, log);
+                home, store, apiKey, workerId, redisHost, other, access, engine, calls, preview, runs, model, rates,
+                watch, log);
     }
 
     public Config withEgress(EgressConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, other, runs,
-                model, rates, watch, log);
+                home,
+                store,
+                apiKey,
+                workerId,
+                redisHost,
+                http,
+                access,
+                engine.withEgress(other),
+                calls,
+                preview,
+                runs,
+                model,
+                rates,
+                watch,
+                log);
     }
 
     public Config withRates(RateConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, egress, runs,
-                model, other, watch, log);
+                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, runs, model, other,
+                watch, log);
     }
 
     public Config withWatch(WatchConfig other) {
         return new Config(
-                home, store, apiKey, workerId, redisHost, http, access, engine, disk, calls, preview, egress, runs,
-                model, rates, other, log);
+                home, store, apiKey, workerId, redisHost, http, access, engine, calls, preview, runs, model, rates,
+                other, log);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.vivarium.server.settings;
 
 import dev.vivarium.core.egress.Credential;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.HostName;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
@@ -93,6 +92,6 @@ final class CredentialFile {
     }
 
     private static SandboxException refused(String rule) {
-        return new SandboxException(new Failure.InvalidRequest(Catalogue.EGRESS_CREDENTIALS.key(), rule));
+        return SandboxException.invalid(Catalogue.EGRESS_CREDENTIALS.key(), rule);
     }
 }

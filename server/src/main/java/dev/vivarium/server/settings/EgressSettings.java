@@ -5,7 +5,6 @@ import dev.vivarium.core.egress.Credential;
 import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.egress.Resolver;
 import dev.vivarium.model.Egress;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -25,7 +24,8 @@ final class EgressSettings {
         Egress most = hosts(settings, Catalogue.EGRESS_MOST);
         Egress standard = hosts(settings, Catalogue.EGRESS_DEFAULT);
         standard.findBeyond(most).ifPresent(rule -> {
-            throw refused(Catalogue.EGRESS_DEFAULT, "allows " + rule + ", which egress-most does not");
+            throw SandboxException.invalid(
+                    Catalogue.EGRESS_DEFAULT.key(), "allows " + rule + ", which egress-most does not");
         });
         return new EgressConfig(
                 standard,
@@ -49,7 +49,7 @@ final class EgressSettings {
                     .map(AddressBlock::of)
                     .toList();
         } catch (IllegalArgumentException e) {
-            throw refused(Catalogue.EGRESS_PRIVATE, String.valueOf(e.getMessage()));
+            throw SandboxException.invalid(Catalogue.EGRESS_PRIVATE.key(), String.valueOf(e.getMessage()));
         }
     }
 
@@ -68,9 +68,5 @@ final class EgressSettings {
     private static Supplier<SSLSocketFactory> trusting(Path authorities) {
         SSLSocketFactory made = CertificateAuthorities.trusting(authorities);
         return () -> made;
-    }
-
-    private static SandboxException refused(Setting<?> setting, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(setting.key(), rule));
     }
 }

@@ -1,6 +1,5 @@
 package dev.vivarium.server.settings;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.net.URI;
@@ -40,7 +39,7 @@ public record ModelConfig(Provider anthropic, Provider openai, Duration timeout,
         Optional<String> given =
                 settings.get(file).map(path -> read(file.key(), path)).or(() -> settings.get(key));
         given.filter(text -> !text.matches("[\\x21-\\x7e]+")).ifPresent(_ -> {
-            throw refused(key.key(), "must be printable characters without a space");
+            throw SandboxException.invalid(key.key(), "must be printable characters without a space");
         });
         return new Provider(url.key(), address, given, address.toString().equals(url.standard()));
     }
@@ -50,15 +49,11 @@ public record ModelConfig(Provider anthropic, Provider openai, Duration timeout,
             var permissions = Files.getPosixFilePermissions(file);
             if (permissions.contains(PosixFilePermission.GROUP_READ)
                     || permissions.contains(PosixFilePermission.OTHERS_READ)) {
-                throw refused(setting, "can be read by others; chmod 600 " + file);
+                throw SandboxException.invalid(setting, "can be read by others; chmod 600 " + file);
             }
             return Files.readString(file).strip();
         } catch (IOException e) {
-            throw refused(setting, "cannot be read: " + file);
+            throw SandboxException.invalid(setting, "cannot be read: " + file);
         }
-    }
-
-    private static SandboxException refused(String setting, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(setting, rule));
     }
 }

@@ -13,8 +13,8 @@ public record PreviewConfig(String domain, boolean secure, Duration idle, boolea
         return new PreviewConfig(
                 settings.get(Catalogue.PREVIEW_DOMAIN),
                 settings.get(Catalogue.PUBLIC_URL)
-                        .filter(url -> "https".equalsIgnoreCase(url.getScheme()))
-                        .isPresent(),
+                        .map(url -> "https".equalsIgnoreCase(url.getScheme()))
+                        .orElse(settings.get(Catalogue.TLS_CERT).isPresent()),
                 settings.get(Catalogue.PREVIEW_IDLE),
                 settings.get(Catalogue.WAKE_ON_TRAFFIC));
     }

@@ -21,56 +21,48 @@ import java.util.function.Function;
 public record Setting<T>(String key, String alias, String standard, String meaning, Function<String, T> parser) {
     private static final long MIB = 1024L * 1024;
 
-    /// Returns an optional setting.
-    static Setting<Optional<String>> text(String key, String alias, String meaning) {
-        return new Setting<>(key, alias, "", meaning, text -> Optional.of(text).filter(t -> !t.isEmpty()));
+    private Setting(String key, String standard, String meaning, Function<String, T> parser) {
+        this(key, "", standard, meaning, parser);
     }
 
-    static Setting<String> text(String key, String alias, String standard, String meaning) {
-        return new Setting<>(key, alias, standard, meaning, text -> {
+    /// Returns an optional setting.
+    static Setting<Optional<String>> text(String key, String meaning) {
+        return optional(key, meaning, text -> text);
+    }
+
+    static Setting<String> text(String key, String standard, String meaning) {
+        return new Setting<>(key, standard, meaning, text -> {
             require(!text.isBlank(), "must not be empty");
             return text;
         });
     }
 
     static Setting<Optional<Path>> path(String key, String meaning) {
-        return new Setting<>(
-                key,
-                "",
-                "",
-                meaning,
-                text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Path::of));
+        return optional(key, meaning, Path::of);
     }
 
     /// Returns a setting for the address of a database, which may contain a password.
     static Setting<Optional<PostgresAddress>> postgres(String key, String meaning) {
-        return new Setting<>(
-                key,
-                "",
-                "",
-                meaning,
-                text -> Optional.of(text).filter(t -> !t.isEmpty()).map(PostgresAddress::of));
+        return optional(key, meaning, PostgresAddress::of);
     }
 
-    static Setting<Integer> integer(String key, String alias, int standard, Range range, String meaning) {
-        return new Setting<>(key, alias, String.valueOf(standard), meaning, text -> (int) whole(text, range));
+    static Setting<Integer> integer(String key, int standard, Range range, String meaning) {
+        return new Setting<>(key, String.valueOf(standard), meaning, text -> (int) whole(text, range));
     }
 
     /// Returns a setting for a size in MiB.
-    static Setting<Long> megabytes(String key, String alias, int standard, Range range, String meaning) {
-        return new Setting<>(key, alias, String.valueOf(standard), meaning, text -> whole(text, range) * MIB);
+    static Setting<Long> megabytes(String key, int standard, Range range, String meaning) {
+        return new Setting<>(key, String.valueOf(standard), meaning, text -> whole(text, range) * MIB);
     }
 
     static Setting<Double> number(String key, double standard, Range range, String meaning) {
-        return new Setting<>(key, "", plain(standard), meaning, text -> decimal(text, range));
+        return new Setting<>(key, plain(standard), meaning, text -> decimal(text, range));
     }
 
     /// Returns a setting for a duration, given as a number of `unit` with optional fraction.
-    static Setting<Duration> time(
-            String key, String alias, double standard, Duration unit, Range range, String meaning) {
+    static Setting<Duration> time(String key, double standard, Duration unit, Range range, String meaning) {
         return new Setting<>(
                 key,
-                alias,
                 plain(standard),
                 meaning,
                 text -> Duration.ofMillis(Math.round(decimal(text, range) * unit.toMillis())));
@@ -78,7 +70,7 @@ public record Setting<T>(String key, String alias, String standard, String meani
 
     static <E> Setting<E> choice(
             String key, String standard, List<String> choices, Function<String, E> parser, String meaning) {
-        return new Setting<>(key, "", standard, meaning, text -> {
+        return new Setting<>(key, standard, meaning, text -> {
             require(choices.contains(text), "must be one of " + String.join(", ", choices));
             return parser.apply(text);
         });
@@ -86,21 +78,16 @@ public record Setting<T>(String key, String alias, String standard, String meani
 
     /// Returns an optional setting for a URL, which may have a path prefix.
     static Setting<Optional<URI>> url(String key, String meaning) {
-        return new Setting<>(
-                key,
-                "",
-                "",
-                meaning,
-                text -> Optional.of(text).filter(t -> !t.isEmpty()).map(Setting::address));
+        return optional(key, meaning, Setting::address);
     }
 
     /// Returns a setting for a URL with a default.
     static Setting<URI> url(String key, String standard, String meaning) {
-        return new Setting<>(key, "", standard, meaning, Setting::address);
+        return new Setting<>(key, standard, meaning, Setting::address);
     }
 
     static Setting<Scopes> scopes(String key, String standard, String meaning) {
-        return new Setting<>(key, "", standard, meaning, text -> {
+        return new Setting<>(key, standard, meaning, text -> {
             try {
                 return Scopes.parse(text.strip());
             } catch (SandboxException e) {
@@ -117,7 +104,6 @@ public record Setting<T>(String key, String alias, String standard, String meani
     static Setting<Optional<List<String>>> lines(String key, String standard, String meaning) {
         return new Setting<>(
                 key,
-                "",
                 standard,
                 meaning,
                 text -> Optional.of(text)
@@ -126,6 +112,15 @@ public record Setting<T>(String key, String alias, String standard, String meani
                                 .map(String::strip)
                                 .filter(line -> !line.isEmpty())
                                 .toList()));
+    }
+
+    private static <T> Setting<Optional<T>> optional(String key, String meaning, Function<String, T> parser) {
+        return new Setting<>(
+                key, "", meaning, text -> text.isEmpty() ? Optional.empty() : Optional.of(parser.apply(text)));
+    }
+
+    Setting<T> withAlias(String variable) {
+        return new Setting<>(key, variable, standard, meaning, parser);
     }
 
     /// Returns the environment variable, such as `VIV_POOL_SIZE` for `pool-size`.

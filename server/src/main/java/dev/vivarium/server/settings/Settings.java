@@ -1,7 +1,8 @@
 package dev.vivarium.server.settings;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.store.PostgresAddress;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,8 +23,23 @@ public final class Settings {
     private static final String PREFIX = "VIV_";
 
     /// Variables of the client programs and of the launcher, which may be set in the same shell.
-    private static final Set<String> OF_CLIENTS =
-            Set.of("VIV_SERVER", "VIV_USER", "VIV_JAVA_OPTS", "VIV_AOT_OUTPUT", "VIV_BENCH_JAVA_OPTS");
+    private static final Set<String> OF_CLIENTS = Set.of(
+            "VIV_SERVER",
+            "VIV_USER",
+            "VIV_PROFILE",
+            "VIV_CONFIG_FILE",
+            "VIV_DEBUG",
+            "VIV_JAVA_OPTS",
+            "VIV_AOT_OUTPUT",
+            "VIV_AOT_MAIN",
+            "VIV_BENCH_JAVA_OPTS");
+
+    /// Variables of other sandbox servers that operators may bring along. This server has no use for them.
+    private static final Map<String, String> WITHOUT_EFFECT = Map.of(
+            "WORKERS", "this version runs on one machine",
+            "IDLE_DETECTION_ENABLED", "idle sandboxes always end; set VIV_SESSION_TIMEOUT_MINUTES",
+            "IDLE_THRESHOLD_MINUTES", "set VIV_SESSION_TIMEOUT_MINUTES instead",
+            "IDLE_CHECK_INTERVAL_SECONDS", "the server checks each sandbox when it is due");
 
     private static final Set<Setting<?>> SECRETS = Set.of(Catalogue.API_KEY, Catalogue.MODEL_KEY, Catalogue.OPENAI_KEY);
 
@@ -49,7 +65,8 @@ public final class Settings {
         try {
             return setting.parser().apply(choice.map(Choice::text).orElse(setting.standard()));
         } catch (IllegalArgumentException e) {
-            throw refused(choice.map(Choice::origin).orElse(setting.key()), String.valueOf(e.getMessage()));
+            throw SandboxException.invalid(
+                    choice.map(Choice::origin).orElse(setting.key()), String.valueOf(e.getMessage()));
         }
     }
 
@@ -77,6 +94,15 @@ public final class Settings {
         return SECRETS.contains(setting) ? "***" : choice.text();
     }
 
+    /// Returns a sentence for each variable that is set and has no effect.
+    public static List<String> withoutEffect(Map<String, String> environment) {
+        return WITHOUT_EFFECT.entrySet().stream()
+                .filter(entry -> environment.containsKey(entry.getKey()))
+                .map(entry -> entry.getKey() + " is set, but has no effect: " + entry.getValue())
+                .sorted()
+                .toList();
+    }
+
     /// Returns the directory for all data of the server.
     public Path home() {
         return get(Catalogue.HOME)
@@ -89,9 +115,7 @@ public final class Settings {
         var named = get(Catalogue.CONFIG);
         if (named.isPresent()) {
             Path file = workingDirectory.resolve(named.get());
-            if (!Files.isRegularFile(file)) {
-                throw refused("config", "names a file that is not there: " + named.get());
-            }
+            require(Files.isRegularFile(file), "config", "names a file that is not there: " + named.get());
             return Optional.of(file);
         }
         return List.of(workingDirectory, home()).stream()
@@ -111,13 +135,9 @@ public final class Settings {
                     .filter(s -> name.equals("--" + s.key()))
                     .findFirst()
                     .orElseThrow(() -> unknownFlag(name));
-            if (equals < 0 && left.isEmpty()) {
-                throw refused(name, "needs a value");
-            }
+            require(equals >= 0 || !left.isEmpty(), name, "needs a value");
             String value = equals < 0 ? left.removeFirst() : flag.substring(equals + 1);
-            if (chosen.put(setting.key(), new Choice(value, name)) != null) {
-                throw refused(name, "is given twice");
-            }
+            require(chosen.put(setting.key(), new Choice(value, name)) == null, name, "is given twice");
         }
         return chosen;
     }
@@ -156,7 +176,7 @@ public final class Settings {
 
     private static SandboxException unknownFlag(String name) {
         if (name.equals(Usage.ADOPT)) {
-            return refused(name, "is a flag of `viv serve` and takes no value");
+            return SandboxException.invalid(name, "is a flag of `viv serve` and takes no value");
         }
         var flags = new ArrayList<>(names("--"));
         flags.add(Usage.ADOPT);
@@ -181,10 +201,6 @@ public final class Settings {
     }
 
     private static SandboxException unknown(String shown, List<String> known, String name) {
-        return refused(shown, "is not a setting; did you mean " + NearestName.of(name, known) + "?");
-    }
-
-    private static SandboxException refused(String name, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(name, rule));
+        return SandboxException.invalid(shown, "is not a setting; did you mean " + NearestName.of(name, known) + "?");
     }
 }

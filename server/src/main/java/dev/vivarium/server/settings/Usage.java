@@ -1,7 +1,7 @@
 package dev.vivarium.server.settings;
 
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import java.util.List;
 
 /// Arguments of `viv serve`: the settings, and the flags, which apply to one start. Stateless.
@@ -14,9 +14,7 @@ public final class Usage {
 
     /// Reports whether the arguments contain the flag.
     public static boolean hasAdopt(List<String> arguments) {
-        if (arguments.stream().anyMatch(argument -> argument.startsWith(ADOPT + "="))) {
-            throw new SandboxException(new Failure.InvalidRequest(ADOPT, "takes no value"));
-        }
+        require(arguments.stream().noneMatch(argument -> argument.startsWith(ADOPT + "=")), ADOPT, "takes no value");
         return arguments.contains(ADOPT);
     }
 

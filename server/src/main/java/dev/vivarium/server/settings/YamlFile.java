@@ -1,6 +1,5 @@
 package dev.vivarium.server.settings;
 
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,6 +56,6 @@ final class YamlFile {
     }
 
     private static SandboxException refused(Path file, String rule) {
-        return new SandboxException(new Failure.InvalidRequest(file.toString(), rule));
+        return SandboxException.invalid(file.toString(), rule);
     }
 }

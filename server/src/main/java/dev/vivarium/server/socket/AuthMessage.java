@@ -1,5 +1,7 @@
 package dev.vivarium.server.socket;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.shell.TerminalSize;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Command;
@@ -50,9 +52,7 @@ record AuthMessage(
         var directory = fields.optionalString("cwd").orElse("");
         var typing = fields.optionalFlag("observe").orElse(false) ? Typing.OFF : Typing.ON;
         var window = fields.optionalInteger("window");
-        if (window.filter(characters -> characters < 1).isPresent()) {
-            throw new SandboxException(new Failure.InvalidRequest("window", "must be at least 1"));
-        }
+        require(window.filter(characters -> characters < 1).isEmpty(), "window", "must be at least 1");
         fields.refuseOthers();
         return new AuthMessage(session, size, command.withDirectory(directory), typing, window);
     }

@@ -1,5 +1,7 @@
 package dev.vivarium.server.socket;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.lifecycle.EventFollower;
@@ -25,11 +27,12 @@ import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.ReadTerminal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Optional;
 
 /// Session of a client that follows the events of a sandbox and sends commands to its agent. Thread-safe.
 ///
-/// The log keeps the events that the client has not read yet.
+/// The session has no buffer: events that a slow client has not received yet stay in the log.
 final class EventSocket implements SocketSession {
     private static final String COMMANDS =
             "must be send_message, interrupt, pause, resume, request_files or request_terminal";
@@ -40,8 +43,11 @@ final class EventSocket implements SocketSession {
     private final Duration heartbeat;
     private final EventLog log;
     private final Operations operations;
-    private final SandboxId sandbox;
-    private final Optional<Sandbox> alive;
+    private final SandboxId sandboxId;
+
+    /// The sandbox when the client connected; empty if it had ended.
+    private final Optional<Sandbox> sandboxAtStart;
+
     private final EventFollower follower;
     private volatile FeedFilter filter;
 
@@ -53,25 +59,23 @@ final class EventSocket implements SocketSession {
             Duration heartbeat,
             EventLog log,
             Operations operations,
-            Optional<Sandbox> alive,
+            Optional<Sandbox> sandboxAtStart,
             Start start) {
         this.socket = socket;
         this.heartbeat = heartbeat;
         this.log = log;
         this.operations = operations;
-        this.sandbox = new SandboxId(socket.sandboxId());
-        this.alive = alive;
-        this.follower = new EventFollower(log, sandbox, start.afterSeq, alive.isPresent());
+        this.sandboxId = new SandboxId(socket.sandboxId());
+        this.sandboxAtStart = sandboxAtStart;
+        this.follower = new EventFollower(log, sandboxId, start.afterSeq, sandboxAtStart.isPresent());
         this.filter = start.filter;
     }
 
     static Opener opener(Duration heartbeat, EventLog log, Operations operations, Start defaults) {
         return (socket, caller, first) -> {
             long after = first.optionalInteger("after_seq").orElse(defaults.afterSeq);
-            if (after < 0) {
-                throw new SandboxException(new Failure.InvalidRequest("after_seq", "must not be negative"));
-            }
-            var filter = FeedFilter.readTypes(first).or(defaults.filter);
+            require(after >= 0, "after_seq", "must not be negative");
+            var filter = FeedFilter.readTypes(first).orDefault(defaults.filter);
             first.refuseOthers();
             socket.audit().did(caller, Kind.USED, "watches from " + after);
             return new EventSocket(socket, heartbeat, log, operations, caller.sandbox(), new Start(after, filter));
@@ -85,10 +89,11 @@ final class EventSocket implements SocketSession {
 
     @Override
     public String greeting() {
-        long waiting = Math.max(0, log.head(sandbox) - follower.seq());
-        String status = alive.map(one -> one.info().status().label()).orElse("terminated");
+        long waiting = Math.max(0, log.head(sandboxId) - follower.seq());
+        String status =
+                sandboxAtStart.map(sandbox -> sandbox.info().status().text()).orElse("terminated");
         return SocketMessages.message("connected", out -> {
-            out.writeStringProperty("sandbox_id", sandbox.value());
+            out.writeStringProperty("sandbox_id", sandboxId.value());
             out.writeStringProperty("status", status);
             out.writeNumberProperty("buffered_events_count", waiting);
         });
@@ -108,7 +113,7 @@ final class EventSocket implements SocketSession {
                 socket.close(new CloseReason(1000, "the sandbox has ended"));
                 return;
             }
-            // Also if the filter drops all events.
+            // Heartbeats do not depend on events, because the filter may drop all of them.
             if (System.nanoTime() - last >= heartbeat.toNanos()) {
                 last = System.nanoTime();
                 var now = socket.audit().now();
@@ -118,30 +123,32 @@ final class EventSocket implements SocketSession {
     }
 
     private void send(Batch batch) {
+        var messages = new ArrayList<String>();
         if (batch.missed() > 0) {
-            send(SocketMessages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
+            messages.add(SocketMessages.message("missed", out -> out.writeNumberProperty("events", batch.missed())));
         }
         for (Event event : batch.events()) {
             if (filter.includesType(event)) {
-                send(SocketMessages.message("event", VisibleEvent.of(event, socket.scopes())::message));
+                messages.add(SocketMessages.message("event", VisibleEvent.of(event, socket.scopes())::message));
             }
         }
+        follower.blocks();
+        socket.client().send(messages);
     }
 
     @Override
     public void receive(Caller caller, String type, JsonFields fields) {
         switch (type) {
-            case "filter" -> want(FeedFilter.readTypes(fields));
-            case "subscribe" -> want(filter.with(FeedFilter.readTypes(fields)));
-            case "unsubscribe" -> want(filter.without(FeedFilter.readTypes(fields)));
+            case "filter" -> setFilter(FeedFilter.readTypes(fields));
+            case "subscribe" -> setFilter(filter.with(FeedFilter.readTypes(fields)));
+            case "unsubscribe" -> setFilter(filter.without(FeedFilter.readTypes(fields)));
             case "command" -> command(caller, fields.string("command"), fields.optionalObject("payload"));
             default ->
-                throw new SandboxException(new Failure.InvalidRequest(
-                        "type", "must be command, filter, subscribe, unsubscribe, ping or auth"));
+                throw SandboxException.invalid("type", "must be command, filter, subscribe, unsubscribe, ping or auth");
         }
     }
 
-    private void want(FeedFilter other) {
+    private void setFilter(FeedFilter other) {
         filter = other;
         send(SocketMessages.message("filter", other::write));
     }
@@ -158,18 +165,18 @@ final class EventSocket implements SocketSession {
         socket.audit().did(caller, Kind.USED, command);
     }
 
-    private Sandbox alive(Caller caller) {
+    private Sandbox requireSandbox(Caller caller) {
         return caller.sandbox()
                 .orElseThrow(
                         () -> new SandboxException(new Failure.NoSuchSandbox(socket.sandboxId(), Optional.empty())));
     }
 
     private void sendFiles(Caller caller, Optional<JsonFields> payload) {
-        Sandbox living = alive(caller);
+        Sandbox sandbox = requireSandbox(caller);
         String path = payload.flatMap(fields -> fields.optionalString("path")).orElse("");
         long depth = payload.flatMap(fields -> fields.optionalInteger("depth")).orElse(DEPTH);
         try (var memory = socket.memory(caller)) {
-            var tree = operations.files().list(new ListFiles.Request(living, path, depth), memory::add);
+            var tree = operations.files().list(new ListFiles.Request(sandbox, path, depth), memory::add);
             memory.add(ViewJson.bytes(tree));
             send(SocketMessages.message("files", out -> ViewJson.TREE.writeFields(out, tree)));
         }
@@ -178,7 +185,7 @@ final class EventSocket implements SocketSession {
     private void sendTerminal(Caller caller, Optional<JsonFields> payload) {
         long lines = payload.flatMap(fields -> fields.optionalInteger("lines")).orElse(LINES);
         try (var memory = socket.memory(caller)) {
-            var request = new ReadTerminal.Request(sandbox, lines);
+            var request = new ReadTerminal.Request(sandboxId, lines);
             var text = operations.terminal().read(request, memory::add);
             send(SocketMessages.message("terminal", out -> ViewJson.TERMINAL.writeFields(out, text)));
         }
@@ -186,22 +193,22 @@ final class EventSocket implements SocketSession {
 
     private void act(Caller caller, String command, Optional<JsonFields> payload) {
         SandboxLookup.requireScope(caller.scopes(), Scope.PROCESS);
-        Sandbox living = alive(caller);
+        Sandbox sandbox = requireSandbox(caller);
         switch (command) {
-            case "send_message" -> send(caller, living, Message.Kind.USER_MESSAGE, content(payload));
+            case "send_message" -> send(caller, sandbox, Message.Kind.USER_MESSAGE, content(payload));
             case "interrupt" -> {
                 String text = payload.map(EventSocket::text).orElse("stop");
-                send(caller, living, Message.Kind.INTERRUPT, text);
+                send(caller, sandbox, Message.Kind.INTERRUPT, text);
             }
-            case "pause" -> operations.pause().pause(caller.principal().orElseThrow(), living);
-            case "resume" -> operations.pause().resume(caller.principal().orElseThrow(), living);
-            default -> throw new SandboxException(new Failure.InvalidRequest("command", COMMANDS));
+            case "pause" -> operations.pause().pause(caller.principal().orElseThrow(), sandbox);
+            case "resume" -> operations.pause().resume(caller.principal().orElseThrow(), sandbox);
+            default -> throw SandboxException.invalid("command", COMMANDS);
         }
     }
 
-    private void send(Caller caller, Sandbox living, Message.Kind kind, String content) {
+    private void send(Caller caller, Sandbox sandbox, Message.Kind kind, String content) {
         var sender = caller.principal().orElseThrow().name().value();
-        var queued = operations.messages().send(living.id(), new NewMessage(content, kind, NewEvent.sourceOf(sender)));
+        var queued = operations.messages().send(sandbox.id(), new NewMessage(content, kind, NewEvent.sourceOf(sender)));
         send(SocketMessages.message("queued", out -> {
             out.writeStringProperty("message_id", queued.message().id());
             out.writeNumberProperty("queue_size", queued.waiting());
@@ -210,8 +217,7 @@ final class EventSocket implements SocketSession {
     }
 
     private static String content(Optional<JsonFields> payload) {
-        return payload.map(EventSocket::text)
-                .orElseThrow(() -> new SandboxException(new Failure.InvalidRequest("payload", "is required")));
+        return payload.map(EventSocket::text).orElseThrow(() -> SandboxException.invalid("payload", "is required"));
     }
 
     private static String text(JsonFields payload) {

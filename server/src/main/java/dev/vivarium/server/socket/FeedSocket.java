@@ -5,13 +5,13 @@ import dev.vivarium.core.log.LiveFeed;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Event;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Presence;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Optional;
 
 /// Session of a client that follows the events of all sandboxes that it may see. Thread-safe.
@@ -34,7 +34,7 @@ final class FeedSocket implements SocketSession {
     /// @param defaults filter of a client that sends none
     static Opener opener(Duration heartbeat, Feed feed, FeedFilter defaults) {
         return (socket, caller, first) -> {
-            var filter = FeedFilter.read(first).or(defaults);
+            var filter = FeedFilter.read(first).orDefault(defaults);
             first.refuseOthers();
             var events = feed.open(caller.principal().orElseThrow());
             socket.audit().did(caller, Kind.USED, "listens");
@@ -68,12 +68,14 @@ final class FeedSocket implements SocketSession {
     }
 
     private void send(LiveFeed.Heard batch) {
+        var messages = new ArrayList<String>();
         if (Feed.isAny(batch.missed())) {
-            socket.client().send(SocketMessages.message("missed", out -> Feed.write(out, batch.missed())));
+            messages.add(SocketMessages.message("missed", out -> Feed.write(out, batch.missed())));
         }
         for (Event event : batch.events()) {
-            socket.client().send(SocketMessages.message("event", out -> events.write(out, event)));
+            messages.add(SocketMessages.message("event", out -> events.write(out, event)));
         }
+        socket.client().send(messages);
     }
 
     @Override
@@ -86,8 +88,7 @@ final class FeedSocket implements SocketSession {
             case "unsubscribe" -> filter.without(named);
             case "pong" -> filter;
             default ->
-                throw new SandboxException(new Failure.InvalidRequest(
-                        "type", "must be filter, subscribe, unsubscribe, ping, pong or auth"));
+                throw SandboxException.invalid("type", "must be filter, subscribe, unsubscribe, ping, pong or auth");
         };
         if (!type.equals("pong")) {
             socket.client().send(SocketMessages.message("filter", filter::write));

@@ -5,6 +5,7 @@ import dev.vivarium.core.LoopBudget;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.access.Scopes;
+import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.Failure;
@@ -179,9 +180,11 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
     }
 
     private void authenticate(String text) {
+        Optional<Credential> credential = Optional.empty();
         try {
             JsonFields fields = first(text);
             Credential shown = AuthMessage.credential(fields, handshake.session());
+            credential = Optional.of(shown);
             Caller caller = admit(shown, handshake.scope());
             handshake.onAuthenticated().run();
             slots = caller.principal().map(sockets.admission().requests()::stream);
@@ -194,9 +197,16 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
             client.send(opened.greeting());
             Thread.ofVirtual().name("socket-out").start(() -> run(opened));
         } catch (SandboxException e) {
+            delayIfNotAuthenticated(credential, e.failure());
             refuse(e.failure());
         }
         leaveIfClosing();
+    }
+
+    private void delayIfNotAuthenticated(Optional<Credential> credential, Failure failure) {
+        if (failure instanceof Failure.NotAuthenticated) {
+            sockets.admission().delayFailure(handshake.address(), credential, new Cancellation());
+        }
     }
 
     private static JsonFields first(String text) {
@@ -269,7 +279,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
             JsonFields fields = Json.request(text.getBytes(StandardCharsets.UTF_8));
             String type = fields.string("type");
             switch (type) {
-                case "ping" -> client.send(SocketMessages.pong());
+                case "ping" -> client.send(SocketMessages.message("pong", out -> {}));
                 case "auth" -> renew(at, new Credential.Shown(fields.string("token")));
                 default -> session.orElseThrow().receive(at.caller(), type, fields);
             }

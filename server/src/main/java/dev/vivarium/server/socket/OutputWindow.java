@@ -1,8 +1,8 @@
 package dev.vivarium.server.socket;
 
+import static dev.vivarium.model.Failure.InvalidRequest.require;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import java.util.Optional;
 
 /// Flow-control window for output that the client has not acknowledged. Thread-safe.
@@ -35,9 +35,7 @@ final class OutputWindow implements AutoCloseable {
     }
 
     synchronized void acknowledge(long characters) {
-        if (characters < 0) {
-            throw new SandboxException(new Failure.InvalidRequest("characters", "must not be negative"));
-        }
+        require(characters >= 0, "characters", "must not be negative");
         unacknowledged = Math.max(0, unacknowledged - characters);
         notifyAll();
     }

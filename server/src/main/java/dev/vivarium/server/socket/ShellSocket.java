@@ -5,6 +5,7 @@ import dev.vivarium.core.access.AuditEntry.Kind;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.sandbox.Sandbox;
+import dev.vivarium.core.sandbox.SandboxUse;
 import dev.vivarium.core.shell.Participant;
 import dev.vivarium.core.shell.Participant.Role;
 import dev.vivarium.core.shell.Shell;
@@ -29,6 +30,7 @@ final class ShellSocket implements SocketSession {
     private final Callers callers;
     private final Caller caller;
     private final Viewer viewer;
+    private final SandboxUse use;
     private final OutputWindow window;
     private final TypedInputAudit typing = new TypedInputAudit();
 
@@ -38,12 +40,14 @@ final class ShellSocket implements SocketSession {
             Callers callers,
             Caller caller,
             Viewer viewer,
+            SandboxUse use,
             OutputWindow window) {
         this.socket = socket;
         this.telemetry = telemetry;
         this.callers = callers;
         this.caller = caller;
         this.viewer = viewer;
+        this.use = use;
         this.window = window;
     }
 
@@ -63,8 +67,10 @@ final class ShellSocket implements SocketSession {
                 String detail =
                         SocketMessages.role(role) + " in " + viewer.shell().id();
                 socket.audit().did(caller, Kind.USED, detail);
+                var use = undo.add(sandbox.use());
                 undo.keep();
-                return new ShellSocket(socket, telemetry, callers, caller, viewer, new OutputWindow(auth.window()));
+                var window = new OutputWindow(auth.window());
+                return new ShellSocket(socket, telemetry, callers, caller, viewer, use, window);
             }
         };
     }
@@ -108,9 +114,7 @@ final class ShellSocket implements SocketSession {
             case "resize" -> resize(fields);
             case "seen" -> window.acknowledge(fields.integer("characters"));
             case "signal" -> signal(sender, fields.string("name"));
-            default ->
-                throw new SandboxException(
-                        new Failure.InvalidRequest("type", "must be stdin, resize, seen, signal, ping or auth"));
+            default -> throw SandboxException.invalid("type", "must be stdin, resize, seen, signal, ping or auth");
         }
     }
 
@@ -123,8 +127,8 @@ final class ShellSocket implements SocketSession {
 
     private void signal(Caller sender, String name) {
         var signal = Signal.find(name)
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.InvalidRequest("name", "must be one of " + Arrays.toString(Signal.values()))));
+                .orElseThrow(
+                        () -> SandboxException.invalid("name", "must be one of " + Arrays.toString(Signal.values())));
         viewer.signal(signal);
         socket.audit()
                 .did(
@@ -178,5 +182,6 @@ final class ShellSocket implements SocketSession {
         recordInput(typing.takeAll());
         window.close();
         viewer.close();
+        use.close();
     }
 }

@@ -70,17 +70,13 @@ public final class ShellsHandler {
     }
 
     public static final RouteDescription LIST = RouteDescription.get(
-                    "/sandboxes/{sandbox_id}/shells",
-                    scoped(Scope.SHELL_RO),
-                    "listShells",
-                    "List the shells of a sandbox and their connections")
+                    "/sandboxes/{sandbox_id}/shells", scoped(Scope.SHELL_RO))
+            .named("listShells", "List the shells of a sandbox and their connections")
             .answers(200, "Oldest first, including some that have exited.", SHELLS);
 
     public static final RouteDescription OPEN_SHELL = RouteDescription.post(
-                    "/sandboxes/{sandbox_id}/shells",
-                    scoped(Scope.SHELL),
-                    "openShell",
-                    "Start a shell without a connection")
+                    "/sandboxes/{sandbox_id}/shells", scoped(Scope.SHELL))
+            .named("openShell", "Start a shell without a connection")
             .text("For a long command that people may watch.")
             .takes(NEW_SHELL)
             .answers(201, "The shell runs.", SHELL)
@@ -89,7 +85,8 @@ public final class ShellsHandler {
             .fails(429, "The sandbox runs its maximum number of commands.");
 
     public static final RouteDescription END = RouteDescription.delete(
-                    "/sandboxes/{sandbox_id}/shells/{session_id}", scoped(Scope.SHELL), "endShell", "End a shell")
+                    "/sandboxes/{sandbox_id}/shells/{session_id}", scoped(Scope.SHELL))
+            .named("endShell", "End a shell")
             .text("Kills the program of the shell and all its descendants.")
             .answers(204, "The shell is ending.")
             .fails(400, "A field is invalid, or the program cannot be started.")

@@ -54,7 +54,7 @@ final class SocketAudit {
                 .by(caller.principal().orElseThrow())
                 .scopes(caller.scopes());
         return caller.sandbox()
-                .map(sandbox -> entry.on(sandbox.id(), sandbox.info().thread()))
+                .map(sandbox -> entry.on(sandbox.id(), sandbox.info().key()))
                 .orElse(entry);
     }
 }

@@ -25,17 +25,9 @@ final class SocketMessages {
         });
     }
 
-    static String size(TerminalSize size) {
-        return message("size", out -> writeSize(out, size));
-    }
-
     static void writeSize(JsonGenerator out, TerminalSize size) {
         out.writeNumberProperty("cols", size.columns());
         out.writeNumberProperty("rows", size.rows());
-    }
-
-    static String pong() {
-        return message("pong", out -> {});
     }
 
     static String error(Failure failure) {
@@ -45,33 +37,19 @@ final class SocketMessages {
         });
     }
 
-    static String stdout(String text) {
-        return message("stdout", out -> out.writeStringProperty("data", text));
-    }
-
-    static String missed(long bytes) {
-        return message("missed", out -> out.writeNumberProperty("bytes", bytes));
-    }
-
-    static String exit(Exit exit) {
-        return message("exit", out -> {
-            out.writeNumberProperty("code", exit.exitCode());
-            out.writeStringProperty("cause", exit.cause().label());
-        });
-    }
-
-    static String presence(List<Participant> people) {
-        return message("presence", out -> ShellsHandler.PEOPLE.writeFields(out, people));
-    }
-
     /// Returns the message for an event of a shell. [ShellEvent.Left] has no message.
     static String of(ShellEvent event) {
         return switch (event) {
-            case ShellEvent.Output(String text) -> stdout(text);
-            case ShellEvent.Missed(long bytes) -> missed(bytes);
-            case ShellEvent.Presence(List<Participant> people) -> presence(people);
-            case ShellEvent.Resized(TerminalSize size) -> size(size);
-            case ShellEvent.Exited(Exit exit) -> exit(exit);
+            case ShellEvent.Output(String text) -> message("stdout", out -> out.writeStringProperty("data", text));
+            case ShellEvent.Missed(long bytes) -> message("missed", out -> out.writeNumberProperty("bytes", bytes));
+            case ShellEvent.Presence(List<Participant> people) ->
+                message("presence", out -> ShellsHandler.PEOPLE.writeFields(out, people));
+            case ShellEvent.Resized(TerminalSize size) -> message("size", out -> writeSize(out, size));
+            case ShellEvent.Exited(Exit exit) ->
+                message("exit", out -> {
+                    out.writeNumberProperty("code", exit.exitCode());
+                    out.writeStringProperty("cause", exit.cause().text());
+                });
             case ShellEvent.Gone(Failure failure) -> error(failure);
             case ShellEvent.Left _ -> throw new IllegalArgumentException("whoever left hears nothing");
         };

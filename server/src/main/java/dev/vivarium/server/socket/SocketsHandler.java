@@ -6,6 +6,7 @@ import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.KEPT_SAN
 import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.SANDBOX;
 import static dev.vivarium.server.http.Route.Access.FirstMessage.Target.VISIBLE_SANDBOXES;
 
+import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.model.Failure;
@@ -23,10 +24,8 @@ import java.util.Optional;
 /// Handler of the WebSocket routes. Thread-safe.
 public final class SocketsHandler {
     public static final RouteDescription SHELL = RouteDescription.get(
-                    "/sandboxes/{sandbox_id}/shell",
-                    Route.Access.firstMessage(SANDBOX, Scope.SHELL_RO),
-                    "connectShell",
-                    "Open a shell over WebSocket")
+                    "/sandboxes/{sandbox_id}/shell", Route.Access.firstMessage(SANDBOX, Scope.SHELL_RO))
+            .named("connectShell", "Open a shell over WebSocket")
             .text("""
                     Authenticate in the first message: `{"type":"auth","token":…}`. docs/reference/shell.md \
                     describes the messages.""")
@@ -34,35 +33,39 @@ public final class SocketsHandler {
             .fails(426);
 
     public static final RouteDescription FEED = RouteDescription.get(
-                    "/api/v1/ws/events",
-                    Route.Access.firstMessage(VISIBLE_SANDBOXES, Scope.SHELL_RO),
-                    "listenToEventsBySocket",
-                    "Follow the events of all sandboxes over WebSocket")
+                    "/api/v1/ws/events", Route.Access.firstMessage(VISIBLE_SANDBOXES, Scope.SHELL_RO))
+            .named("listenToEventsBySocket", "Follow the events of all sandboxes over WebSocket")
             .text("""
                     Authenticate in the first message, `{"type":"auth","token":…}`, in a header, or with `token` \
                     in the query. An admin receives the events of all sandboxes, a user the events of their own \
                     sandboxes, a capability token the events of its sandbox. The client may change the filter at \
                     any time. docs/reference/events.md describes the messages.""")
-            .query("token", STRING, "A key or a token, for clients that cannot send it in a header or a message.")
+            .query(
+                    "token",
+                    STRING,
+                    "A key or a token, for clients that cannot send it in a header or a message. Not an admin key.")
             .query("event_types", STRING, "Event types, separated by commas. A type that ends with a dot is a prefix.")
             .query("entity_types", STRING, "Entity types, separated by commas: `sandbox`, `thread`, `task`, `run`.")
             .query("entity_ids", STRING, "Ids, separated by commas.")
             .answers(101, "The connection is a WebSocket.")
+            .fails(401, "An admin key in the query.")
             .fails(400, 426);
 
     public static final RouteDescription EVENTS = RouteDescription.get(
-                    "/ws/sandboxes/{sandbox_id}",
-                    Route.Access.firstMessage(KEPT_SANDBOX, Scope.SHELL_RO),
-                    "watchSandbox",
-                    "Follow the events of a sandbox over WebSocket")
+                    "/ws/sandboxes/{sandbox_id}", Route.Access.firstMessage(KEPT_SANDBOX, Scope.SHELL_RO))
+            .named("watchSandbox", "Follow the events of a sandbox over WebSocket")
             .text("""
                     Authenticate in the first message, `{"type":"auth","token":…,"after_seq":…}`, in a header, \
                     or with `token` in the query. The server sends the stored events after `after_seq`, then new \
                     events. docs/reference/events.md describes the messages.""")
-            .query("token", STRING, "A key or a token, for clients that cannot send it in a header or a message.")
+            .query(
+                    "token",
+                    STRING,
+                    "A key or a token, for clients that cannot send it in a header or a message. Not an admin key.")
             .query("after_seq", INT.with("minimum", 0).with("default", 0), "The last event that the caller has.")
             .query("event_types", STRING, "Event types, separated by commas. A type that ends with a dot is a prefix.")
             .answers(101, "The connection is a WebSocket.")
+            .fails(401, "An admin key in the query.")
             .fails(400, 426);
 
     private final Sockets sockets;
@@ -106,10 +109,23 @@ public final class SocketsHandler {
     }
 
     /// Returns the first message for a client that sends its key or token in the upgrade request.
-    private static Optional<String> firstMessage(Exchange exchange) {
+    private Optional<String> firstMessage(Exchange exchange) {
         return exchange.credential()
-                .or(() -> exchange.optionalQuery("token"))
+                .or(() -> exchange.optionalQuery("token").map(this::checked))
                 .map(token -> SocketMessages.message("auth", out -> out.writeStringProperty("token", token)));
+    }
+
+    /// Refuses the admin key in a URL, because logs, proxies and browsers store URLs.
+    private String checked(String token) {
+        if (sockets.admission()
+                .find(token)
+                .filter(Principal.Admin.class::isInstance)
+                .isPresent()) {
+            throw new SandboxException(new Failure.NotAuthenticated(
+                    "an admin key must not be in an address; send it as 'Authorization: Bearer KEY' or in the first"
+                            + " message, and replace it"));
+        }
+        return token;
     }
 
     private static long afterSeq(Exchange exchange) {
@@ -122,6 +138,6 @@ public final class SocketsHandler {
         } catch (NumberFormatException e) {
             // The same failure as for a negative number.
         }
-        throw new SandboxException(new Failure.InvalidRequest("after_seq", "must be a whole number, not negative"));
+        throw SandboxException.invalid("after_seq", "must be a whole number, not negative");
     }
 }

@@ -27,8 +27,8 @@ public final class EgressAudit {
         this.clock = clock;
     }
 
-    /// Counts of one minute. `owed` is the number of omitted connections of the earlier minute.
-    private record Minute(long number, int recorded, int omitted, int owed) {
+    /// Counts of one minute. `omittedBefore` counts the connections of the minute before that have no audit entry.
+    private record Minute(long number, int recorded, int omitted, int omittedBefore) {
         Minute next(long now) {
             if (number != now) {
                 return new Minute(now, 1, 0, omitted);
@@ -46,8 +46,9 @@ public final class EgressAudit {
         if (present.omitted() == 0) {
             audit.record(
                     AuditEntry.of(now, AuditEntry.Kind.EGRESS, egressRecord.status(), "egress " + egressRecord.method())
-                            .on(sandbox.id(), sandbox.thread())
-                            .detail(detail(egressRecord, present.owed())));
+                            .byProgramOf(sandbox.id())
+                            .on(sandbox.id(), sandbox.key())
+                            .detail(detail(egressRecord, present.omittedBefore())));
         }
     }
 
@@ -55,9 +56,9 @@ public final class EgressAudit {
         minutes.remove(id);
     }
 
-    private static String detail(EgressRecord egressRecord, int owed) {
-        return (owed == 0 ? "" : "(after " + owed + " that are only in the log) ")
-                + egressRecord.verdict().label() + " "
+    private static String detail(EgressRecord egressRecord, int omittedBefore) {
+        return (omittedBefore == 0 ? "" : "(after " + omittedBefore + " connections that are only in the server log) ")
+                + egressRecord.verdict().text() + " "
                 + egressRecord.host() + ":" + egressRecord.port()
                 + (egressRecord.address().isEmpty() ? "" : " at " + egressRecord.address())
                 + ", " + egressRecord.up() + " bytes up, " + egressRecord.down() + " down, "

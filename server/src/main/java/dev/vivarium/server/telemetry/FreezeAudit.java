@@ -23,7 +23,7 @@ public final class FreezeAudit implements SandboxListener {
     public void paused(SandboxInfo sandbox, PauseReason why) {
         if (why.cause() == PauseReason.Cause.DISK) {
             audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.FROZEN, INSUFFICIENT_STORAGE, "disk guard")
-                    .on(sandbox.id(), sandbox.thread())
+                    .on(sandbox.id(), sandbox.key())
                     .detail(why.detail()));
         }
     }

@@ -8,23 +8,29 @@ import java.util.Optional;
 
 /// Event of a session for the server log, as ordered names and values. Immutable.
 ///
-/// It truncates ids and commands, because more people read the log than have access to the sandbox.
-record LogEvent(Map<String, String> fields) {
+/// A value is a text or a number. It truncates commands, because more people read the log than have access to the
+/// sandbox. The line also truncates ids; the fields have the whole ids.
+record LogEvent(Map<String, Object> fields) {
     private static final String ABSENT = "-";
-    private static final int USER = 8;
-    private static final int ID = 12;
     private static final int COMMAND = 50;
+    private static final Map<String, Integer> SHORT = Map.of("user", 8, "thread", 12, "session", 12);
+
+    /// Returns an event without a session.
+    static LogEvent of(String name) {
+        return new LogEvent(Map.of())
+                .with("event", name)
+                .with("user", ABSENT)
+                .with("thread", ABSENT)
+                .with("session", ABSENT)
+                .with("command", ABSENT)
+                .with("exit_code", ABSENT)
+                .with("duration_ms", ABSENT);
+    }
 
     static LogEvent of(String name, SandboxInfo session) {
-        var fields = new LinkedHashMap<String, String>();
-        fields.put("event", name);
-        fields.put("user", cut(session.user().value(), USER));
-        fields.put("thread", cut(session.thread().value(), ID));
-        fields.put("session", cut(session.id().value(), ID));
-        fields.put("command", ABSENT);
-        fields.put("exit_code", ABSENT);
-        fields.put("duration_ms", ABSENT);
-        return new LogEvent(fields);
+        return of(name).with("user", session.user().value())
+                .with("thread", session.thread().value())
+                .with("session", session.id().value());
     }
 
     LogEvent command(String script) {
@@ -32,20 +38,29 @@ record LogEvent(Map<String, String> fields) {
     }
 
     LogEvent exitCode(int code) {
-        return with("exit_code", String.valueOf(code));
+        return with("exit_code", code);
     }
 
     LogEvent took(Duration time) {
-        return with("duration_ms", String.valueOf(time.toMillis()));
+        return with("duration_ms", time.toMillis());
     }
 
     LogEvent with(String name, String value) {
+        return put(name, value);
+    }
+
+    LogEvent with(String name, long value) {
+        return put(name, value);
+    }
+
+    private LogEvent put(String name, Object value) {
         var more = new LinkedHashMap<>(fields);
         more.put(name, value);
         return new LogEvent(more);
     }
 
-    Optional<String> get(String name) {
+    /// Returns the value of a field, unless it is absent.
+    Optional<Object> get(String name) {
         return Optional.ofNullable(fields.get(name)).filter(value -> !value.equals(ABSENT));
     }
 
@@ -54,7 +69,8 @@ record LogEvent(Map<String, String> fields) {
         var line = new StringBuilder("[SANDBOX]");
         fields.forEach((name, value) -> {
             line.append(' ').append(name).append('=');
-            LogText.value(line, value);
+            String text = value.toString();
+            LogText.value(line, cut(text, SHORT.getOrDefault(name, text.length())));
         });
         return line.toString();
     }

@@ -12,6 +12,7 @@ import java.util.logging.Level;
 import java.util.logging.LogManager;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import tools.jackson.core.JsonGenerator;
 
 /// Log of the server: `java.util.logging` to standard error, one line per record, as text or JSON. Stateless.
 ///
@@ -37,7 +38,7 @@ public final class Logs {
     /// A strong reference: the log manager holds loggers weakly and would lose the level.
     private static final Logger JETTY = Logger.getLogger("org.eclipse.jetty");
 
-    private static final class Text extends Formatter {
+    static final class Text extends Formatter {
         @Override
         public String format(LogRecord record) {
             var line = new StringBuilder()
@@ -58,7 +59,7 @@ public final class Logs {
         }
     }
 
-    private static final class Structured extends Formatter {
+    static final class Structured extends Formatter {
         @Override
         public String format(LogRecord record) {
             byte[] json = Json.bytes(out -> {
@@ -71,13 +72,21 @@ public final class Logs {
                 } else {
                     event.fields()
                             .keySet()
-                            .forEach(name -> event.get(name).ifPresent(value -> out.writeStringProperty(name, value)));
+                            .forEach(name -> event.get(name).ifPresent(value -> write(out, name, value)));
                 }
                 if (record.getThrown() != null) {
                     out.writeStringProperty("stack", stack(record.getThrown()));
                 }
             });
             return new String(json, StandardCharsets.UTF_8) + "\n";
+        }
+    }
+
+    private static void write(JsonGenerator out, String name, Object value) {
+        if (value instanceof Long number) {
+            out.writeNumberProperty(name, number);
+        } else {
+            out.writeStringProperty(name, value.toString());
         }
     }
 

@@ -3,6 +3,7 @@ package dev.vivarium.server.telemetry;
 import dev.vivarium.core.ByteBudget;
 import dev.vivarium.core.egress.EgressRecord;
 import dev.vivarium.core.sandbox.DiskSpace;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.PoolStatus;
 import dev.vivarium.core.sandbox.SandboxListener.Origin;
 import dev.vivarium.model.End;
@@ -22,6 +23,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
@@ -59,17 +61,18 @@ final class Meters {
 
     /// Registers gauges of the sessions and the pool.
     void watch(Supplier<PoolStatus> pool) {
-        gauge("vivarium.sessions.active", "Sessions there are", pool, PoolStatus::active);
-        gauge("vivarium.sessions.capacity", "Sessions there may be", pool, PoolStatus::capacity);
-        gauge("vivarium.pool.size", "Warm sandboxes wanted", pool, PoolStatus::target);
-        gauge("vivarium.pool.available", "Warm sandboxes there are", pool, PoolStatus::available);
+        gauge("vivarium.sessions.active", "Number of sessions", pool, PoolStatus::active);
+        gauge("vivarium.sessions.hibernated", "Sessions with a disk and no process", pool, PoolStatus::hibernated);
+        gauge("vivarium.sessions.capacity", "Maximum number of sessions", pool, PoolStatus::capacity);
+        gauge("vivarium.pool.size", "Target size of the pool", pool, PoolStatus::target);
+        gauge("vivarium.pool.available", "Warm sandboxes that are ready", pool, PoolStatus::available);
         gauge("vivarium.pool.utilization", "Share of the pool in use, 0 to 1", pool, Meters::utilization);
     }
 
     /// Registers a counter of lost audit entries.
     void watchAudit(LongSupplier dropped) {
         FunctionCounter.builder("vivarium.audit.dropped", dropped, LongSupplier::getAsLong)
-                .description("Entries of the audit that were lost for want of room")
+                .description("Entries of the audit that were lost")
                 .register(registry);
     }
 
@@ -86,6 +89,15 @@ final class Meters {
                 "0 for ok, 1 for low, 2 for full",
                 disk,
                 reading -> reading.level().ordinal());
+    }
+
+    /// Registers a gauge of the average size of a workspace.
+    void watchWorkspaces(DoubleSupplier space) {
+        Gauge.builder("vivarium.workspace.average", space, DoubleSupplier::getAsDouble)
+                .description("Disk space that the workspace of a session uses on average")
+                .baseUnit("bytes")
+                .strongReference(true)
+                .register(registry);
     }
 
     /// Registers a gauge of the memory for unfinished work and a counter of refusals.
@@ -120,7 +132,23 @@ final class Meters {
 
     void sessionEnded(End.Cause cause, Duration lived) {
         lifetime.record(lived);
-        tagged("vivarium.sessions.ended", "Sessions that ended, by cause", "cause", cause.label());
+        tagged("vivarium.sessions.ended", "Sessions that ended, by cause", "cause", cause.text());
+    }
+
+    void sessionHibernated(PauseReason why) {
+        tagged(
+                "vivarium.sessions.hibernations",
+                "Sessions that kept their disk without a process, by cause",
+                "cause",
+                why.cause().text());
+    }
+
+    void sessionWoken(Duration took) {
+        Timer.builder("vivarium.session.wake")
+                .description("How long it took to start a hibernated session again")
+                .publishPercentileHistogram()
+                .register(registry)
+                .record(took);
     }
 
     void sessionRefused(Failure failure) {
@@ -132,7 +160,7 @@ final class Meters {
         commands(
                 exit.cause() == Exit.Cause.EXITED
                         ? exit.code() == 0 ? "ok" : "nonzero"
-                        : exit.cause().label());
+                        : exit.cause().text());
     }
 
     void commandFailed() {
@@ -160,7 +188,7 @@ final class Meters {
                 "vivarium.egress.connections",
                 "Connections from sandboxes outwards, by what became of them",
                 "verdict",
-                egressRecord.verdict().label());
+                egressRecord.verdict().text());
         egressUp.increment(egressRecord.up());
         egressDown.increment(egressRecord.down());
     }

@@ -5,6 +5,7 @@ import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.PoolStatus;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -14,24 +15,25 @@ import java.util.function.Supplier;
 public final class Metrics {
     private final FutureTask<Meters> meters = new FutureTask<>(Meters::new);
 
-    /// Registers gauges of the sessions and the pool. Returns at once; a background thread creates the meters.
-    public void watch(Supplier<PoolStatus> pool) {
-        Thread.ofVirtual().name("metrics").start(() -> meters().watch(pool));
-    }
-
-    /// Registers a counter of lost audit entries.
-    public void watchAudit(LongSupplier dropped) {
-        Thread.ofVirtual().name("metrics").start(() -> meters().watchAudit(dropped));
-    }
-
-    /// Registers gauges of the free space of the home.
-    public void watchDisk(Supplier<DiskSpace.Reading> disk) {
-        Thread.ofVirtual().name("metrics").start(() -> meters().watchDisk(disk));
-    }
-
-    /// Registers a gauge of the memory for unfinished work.
-    public void watchMemory(ByteBudget budget) {
-        Thread.ofVirtual().name("metrics").start(() -> meters().watchMemory(budget));
+    /// Registers gauges and counters of the engine and of the audit log. Returns at once; a background thread
+    /// creates the meters.
+    ///
+    /// @param dropped number of lost audit entries
+    /// @param memory  memory for unfinished work
+    /// @param space   average used disk space of sessions
+    public void watch(
+            Supplier<PoolStatus> pool,
+            Supplier<DiskSpace.Reading> disk,
+            LongSupplier dropped,
+            ByteBudget memory,
+            DoubleSupplier space) {
+        Thread.ofVirtual().name("metrics").start(() -> {
+            meters().watch(pool);
+            meters().watchDisk(disk);
+            meters().watchAudit(dropped);
+            meters().watchMemory(memory);
+            meters().watchWorkspaces(space);
+        });
     }
 
     /// Returns all meters in Prometheus's text format.

@@ -1,6 +1,7 @@
 package dev.vivarium.server.telemetry;
 
 import dev.vivarium.core.egress.EgressRecord;
+import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.SandboxListener;
 import dev.vivarium.core.shell.Viewer;
@@ -54,8 +55,23 @@ public final class Telemetry implements SandboxListener {
         boolean expired = cause == End.Cause.IDLE || cause == End.Cause.LIFETIME;
         log(LogEvent.of(expired ? "session_expired" : "session_ended", session)
                 .took(lived)
-                .with("cause", cause.label())
+                .with("cause", cause.text())
                 .with("detail", end.map(End::detail).orElse("")));
+    }
+
+    @Override
+    public void hibernated(SandboxInfo session, PauseReason why) {
+        metrics.meters().sessionHibernated(why);
+        log(LogEvent.of("session_hibernated", session)
+                .with("cause", why.cause().text())
+                .with("detail", why.detail())
+                .with("kept_until", session.endsAt().toString()));
+    }
+
+    @Override
+    public void woken(SandboxInfo session, Duration took) {
+        metrics.meters().sessionWoken(took);
+        log(LogEvent.of("session_woken", session).took(took));
     }
 
     @Override
@@ -71,12 +87,12 @@ public final class Telemetry implements SandboxListener {
                 .took(egressRecord.took())
                 .with("method", egressRecord.method())
                 .with("host", egressRecord.host())
-                .with("port", String.valueOf(egressRecord.port()))
+                .with("port", egressRecord.port())
                 .with("address", egressRecord.address())
-                .with("verdict", egressRecord.verdict().label())
-                .with("status", String.valueOf(egressRecord.status()))
-                .with("bytes_up", String.valueOf(egressRecord.up()))
-                .with("bytes_down", String.valueOf(egressRecord.down())));
+                .with("verdict", egressRecord.verdict().text())
+                .with("status", egressRecord.status())
+                .with("bytes_up", egressRecord.up())
+                .with("bytes_down", egressRecord.down()));
     }
 
     @Override
@@ -93,7 +109,7 @@ public final class Telemetry implements SandboxListener {
 
     @Override
     public void removalFailed(SandboxId id, String why) {
-        LOG.warning(() -> id + " could not be removed and will be tried again: " + why);
+        LOG.warning(() -> "cannot remove " + id + ", will try again: " + why);
     }
 
     /// Returns the reason why sandboxes cannot start at present, if there is one.
@@ -111,7 +127,7 @@ public final class Telemetry implements SandboxListener {
                 .command(script)
                 .exitCode(exit.exitCode())
                 .took(exit.wall())
-                .with("cause", exit.cause().label()));
+                .with("cause", exit.cause().text()));
     }
 
     /// Records that a command was lost, abandoned by its caller, or not started.
@@ -122,15 +138,12 @@ public final class Telemetry implements SandboxListener {
 
     public void commandRefused(SandboxInfo session, Failure.PolicyRefused refusal) {
         metrics.meters().commandRefused();
-        log(LogEvent.of("validation_failed", session).command(refusal.command()).with("reason", refusal.why()));
+        log(LogEvent.of("validation_failed", session).command(refusal.command()).with("reason", refusal.sentence()));
     }
 
     public void fileUploaded(SandboxInfo session, String name, long bytes, Duration took) {
         metrics.meters().uploaded(bytes);
-        log(LogEvent.of("file_uploaded", session)
-                .took(took)
-                .with("file", name)
-                .with("size_bytes", String.valueOf(bytes)));
+        log(LogEvent.of("file_uploaded", session).took(took).with("file", name).with("size_bytes", bytes));
     }
 
     public void fileDownloaded(SandboxInfo session, String name, long bytes, Duration took) {
@@ -138,7 +151,7 @@ public final class Telemetry implements SandboxListener {
         log(LogEvent.of("file_downloaded", session)
                 .took(took)
                 .with("file", name)
-                .with("size_bytes", String.valueOf(bytes)));
+                .with("size_bytes", bytes));
     }
 
     /// Records how many characters a user typed in a shell. The log never contains the characters.
@@ -146,7 +159,7 @@ public final class Telemetry implements SandboxListener {
         log(LogEvent.of("shell_input", sandbox.info())
                 .with("by", viewer.who().user().value())
                 .with("shell", viewer.shell().id().value())
-                .with("characters", String.valueOf(characters)));
+                .with("characters", characters));
     }
 
     /// Records the usage of a model call.
@@ -154,9 +167,19 @@ public final class Telemetry implements SandboxListener {
         metrics.meters().modelCalled(usage, status, took);
     }
 
-    public void limitExceeded(SandboxInfo session, Failure failure) {
-        metrics.meters().limitExceeded(failure.slug());
-        log(LogEvent.of("resource_limit_exceeded", session).with("limit", failure.slug()));
+    /// Records a failed upload, if a limit was the reason. The session is empty if the server refused the file
+    /// before it read the session.
+    public void uploadFailed(Optional<SandboxInfo> session, Failure failure) {
+        if (failure instanceof Failure.FileTooLarge
+                || failure instanceof Failure.TooManyFiles
+                || failure instanceof Failure.WorkspaceFull
+                || failure instanceof Failure.DiskFull) {
+            metrics.meters().limitExceeded(failure.slug());
+            String event = "resource_limit_exceeded";
+            log(session.map(info -> LogEvent.of(event, info))
+                    .orElseGet(() -> LogEvent.of(event))
+                    .with("limit", failure.slug()));
+        }
     }
 
     private static void log(LogEvent event) {

@@ -30,7 +30,7 @@ class PricesTest {
         "nobody-knows-me, 90"
     })
     void longestMatchingNameDecidesAndUnknownModelsCostTheMaximum(String model, BigDecimal dollars) {
-        assertThat(Prices.of(Optional.empty()).of(model).cost(MILLION, MILLION, 0, 0, 0))
+        assertThat(Prices.of(Optional.empty()).priceOf(model).cost(MILLION, MILLION, 0, 0, 0))
                 .isEqualByComparingTo(dollars);
     }
 
@@ -39,14 +39,15 @@ class PricesTest {
         Path file = Files.writeString(directory.resolve("prices"), "# ours\nclaude-sonnet-* 1 2 0 0\nlocal* 0 0 0 0\n");
         var prices = Prices.of(Optional.of(file));
 
-        assertThat(prices.of("claude-sonnet-4-5").cost(MILLION, MILLION, 0, 0, 0))
+        assertThat(prices.priceOf("claude-sonnet-4-5").cost(MILLION, MILLION, 0, 0, 0))
                 .isEqualByComparingTo("3");
-        assertThat(prices.of("local-llama").cost(MILLION, MILLION, 5, 5, 0)).isZero();
+        assertThat(prices.priceOf("local-llama").cost(MILLION, MILLION, 5, 5, 0))
+                .isZero();
     }
 
     @Test
     void oneHourCacheWritesCostTwiceTheInput() {
-        assertThat(Prices.of(Optional.empty()).of("claude-sonnet-4-5").cost(0, 0, MILLION, 2 * MILLION, MILLION))
+        assertThat(Prices.of(Optional.empty()).priceOf("claude-sonnet-4-5").cost(0, 0, MILLION, 2 * MILLION, MILLION))
                 .isEqualByComparingTo("10.05");
     }
 

@@ -27,10 +27,10 @@ class SettingsTest {
         assertThat(config.http().host()).isEqualTo("127.0.0.1");
         assertThat(config.http().port()).isEqualTo(8000);
         assertThat(config.home()).isEqualTo(Path.of(System.getProperty("user.home"), ".vivarium"));
-        assertThat(config.engine().lifetime().idleTimeout()).isEqualTo(Duration.ofMinutes(30));
-        assertThat(config.calls().maxFileBytes()).isEqualTo(100L << 20);
-        assertThat(config.calls().maxFiles()).isEqualTo(1000);
-        assertThat(config.calls().maxWorkspaceBytes()).isEqualTo(500L << 20);
+        assertThat(config.engine().sandboxes().times().idle()).isEqualTo(Duration.ofMinutes(30));
+        assertThat(config.calls().uploads().maxFileBytes()).isEqualTo(100L << 20);
+        assertThat(config.calls().uploads().maxFiles()).isEqualTo(1000);
+        assertThat(config.calls().uploads().maxTotalBytes()).isEqualTo(500L << 20);
         assertThat(config.calls().policy().mode()).isEqualTo(CommandPolicy.Mode.OPEN);
     }
 
@@ -49,11 +49,11 @@ class SettingsTest {
                         "REDIS_HOST", "redis",
                         "REDIS_PORT", "6379"));
 
-        assertThat(config.engine().capacity().poolSize()).isEqualTo(3);
-        assertThat(config.engine().lifetime().idleTimeout()).isEqualTo(Duration.ofMinutes(5));
-        assertThat(config.calls().maxFileBytes()).isEqualTo(7L << 20);
-        assertThat(config.calls().maxFiles()).isEqualTo(8);
-        assertThat(config.calls().maxWorkspaceBytes()).isEqualTo(9L << 20);
+        assertThat(config.engine().sandboxes().room().poolSize()).isEqualTo(3);
+        assertThat(config.engine().sandboxes().times().idle()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(config.calls().uploads().maxFileBytes()).isEqualTo(7L << 20);
+        assertThat(config.calls().uploads().maxFiles()).isEqualTo(8);
+        assertThat(config.calls().uploads().maxTotalBytes()).isEqualTo(9L << 20);
         assertThat(config.workerId()).isEqualTo("w9");
         assertThat(config.http().port()).isEqualTo(5000);
         assertThat(config.redisHost()).contains("redis");
@@ -66,8 +66,24 @@ class SettingsTest {
         var config = read(List.of("--port=3"), Map.of("VIV_PORT", "2", "PORT", "4", "VIV_POOL_SIZE", "2"));
 
         assertThat(config.http().port()).isEqualTo(3);
-        assertThat(config.engine().capacity().poolSize()).isEqualTo(2);
-        assertThat(config.engine().limits().processes()).isEqualTo(101);
+        assertThat(config.engine().sandboxes().room().poolSize()).isEqualTo(2);
+        assertThat(config.engine().sandboxes().limits().processes()).isEqualTo(101);
+    }
+
+    @Test
+    void variablesOfTheCommandLineAreAccepted() {
+        var environment = Map.of("VIV_PROFILE", "work", "VIV_CONFIG_FILE", "/etc/viv.toml", "VIV_DEBUG", "1");
+
+        assertThat(read(List.of(), environment).http().port()).isEqualTo(8000);
+        assertThat(Settings.withoutEffect(environment)).isEmpty();
+    }
+
+    @Test
+    void variablesWithoutEffectAreReported() {
+        assertThat(Settings.withoutEffect(Map.of("WORKERS", "http://worker1:5000", "IDLE_THRESHOLD_MINUTES", "5")))
+                .containsExactly(
+                        "IDLE_THRESHOLD_MINUTES is set, but has no effect: set VIV_SESSION_TIMEOUT_MINUTES instead",
+                        "WORKERS is set, but has no effect: this version runs on one machine");
     }
 
     @Test
@@ -132,7 +148,14 @@ class SettingsTest {
 
     @Test
     void unrelatedVariablesAreIgnored() {
-        assertThat(read(List.of(), Map.of("PATH", "/bin", "VIV_SERVER", "http://x", "VIV_JAVA_OPTS", "-Xmx1g")))
+        assertThat(read(
+                        List.of(),
+                        Map.of(
+                                "PATH", "/bin",
+                                "VIV_SERVER", "http://x",
+                                "VIV_PROFILE", "work",
+                                "VIV_CONFIG_FILE", "/x",
+                                "VIV_JAVA_OPTS", "-Xmx1g")))
                 .isNotNull();
     }
 

@@ -3,6 +3,7 @@ package dev.vivarium.server.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.Status;
@@ -11,6 +12,9 @@ import dev.vivarium.model.UserId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.logging.Formatter;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
 import org.junit.jupiter.api.Test;
 
 class LogEventTest {
@@ -55,6 +59,46 @@ class LogEventTest {
                 .contains("command=" + "x".repeat(50) + " ");
     }
 
+    @Test
+    void jsonHasWholeIdsAndNumbers() {
+        var event = LogEvent.of("command_executed", session("user_abc123", "thread_xyz789"))
+                .exitCode(3)
+                .took(Duration.ofMillis(45))
+                .with("size_bytes", 12L);
+
+        assertThat(format(new Logs.Structured(), event))
+                .contains("\"user\":\"user_abc123\"", "\"thread\":\"thread_xyz789\"")
+                .contains("\"session\":\"sbxaaaaaaaaaaaaaaaaaaaa\"")
+                .contains("\"exit_code\":3", "\"duration_ms\":45", "\"size_bytes\":12")
+                .doesNotContain("\"command\"");
+    }
+
+    @Test
+    void refusedCommandIsALineInBothForms() {
+        var event = LogEvent.of("validation_failed", session("u", "t"))
+                .command("rm {0} '\n'")
+                .with("reason", "Command contains forbidden pattern: \\brm\\b");
+
+        assertThat(format(new Logs.Text(), event))
+                .contains(
+                        "INFO [SANDBOX] event=validation_failed user=u thread=t session=sbxaaaaaaaaa command=\"rm {0}")
+                .endsWith("\n")
+                .hasLineCount(1);
+        assertThat(format(new Logs.Structured(), event)).contains("\"event\":\"validation_failed\"");
+    }
+
+    @Test
+    void eventWithoutASessionHasDashes() {
+        assertThat(LogEvent.of("resource_limit_exceeded").line())
+                .startsWith("[SANDBOX] event=resource_limit_exceeded user=- thread=- session=- command=-");
+    }
+
+    private static String format(Formatter form, LogEvent event) {
+        var entry = new LogRecord(Level.INFO, event.line());
+        entry.setParameters(new Object[] {event});
+        return form.format(entry);
+    }
+
     private static SandboxInfo session(String user, String thread) {
         return new SandboxInfo(
                 new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa"),
@@ -66,6 +110,7 @@ class LogEventTest {
                 NOW,
                 NOW,
                 NOW,
+                OnIdle.END,
                 Optional.empty(),
                 Optional.empty());
     }

@@ -1,117 +1,108 @@
 package dev.vivarium.core.provider.oci;
 
+import static java.util.Map.entry;
+
+import com.nimbusds.jose.util.JSONObjectUtils;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.model.Limits;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /// OCI bundle of a machine: the content of its `config.json`, the same for all OCI runtimes. It names only paths below
 /// the stage. Immutable.
 record Bundle(Path stage, MachineSpec spec, int base, String cgroup, boolean limitsSwap, OciRuntime runtime) {
     void write(RunDirectory directory) throws IOException {
-        FileTrees.writePrivately(directory.path().resolve("config.json"), config());
+        FileTrees.writePrivately(directory.path().resolve("config.json"), JSONObjectUtils.toJSONString(config()));
     }
 
-    private String config() {
-        return """
-                {"ociVersion": "1.0.2", "hostname": %s,
-                 "root": {"path": "rootfs", "readonly": true},
-                 "process": %s,
-                 "mounts": %s,
-                 "linux": {
-                  "uidMappings": [{"containerID": 0, "hostID": %d, "size": %d}],
-                  "gidMappings": [{"containerID": 0, "hostID": %d, "size": %d}],
-                  "namespaces": [{"type": "pid"}, {"type": "network"}, {"type": "ipc"}, {"type": "uts"},
-                                 {"type": "mount"}, {"type": "cgroup"}, %s],
-                  "cgroupsPath": %s,
-                  "resources": %s,
-                  "maskedPaths": %s,
-                  "readonlyPaths": %s}}
-                """.formatted(
-                        quote(spec.id().value()),
-                        process(),
-                        mounts(),
-                        base,
-                        UidSlots.RANGE,
-                        base,
-                        UidSlots.RANGE,
-                        userNamespace(),
-                        quote(cgroup),
-                        resources(),
-                        list(Layout.MASKED),
-                        list(Layout.READ_ONLY));
+    private Map<String, Object> config() {
+        return Map.ofEntries(
+                entry("ociVersion", "1.0.2"),
+                entry("hostname", spec.id().value()),
+                entry("root", Map.of("path", "rootfs", "readonly", true)),
+                entry("process", process()),
+                entry("mounts", mounts()),
+                entry("linux", linux()));
+    }
+
+    private Map<String, Object> linux() {
+        var ids = List.of(Map.of("containerID", 0, "hostID", base, "size", UidSlots.RANGE));
+        var namespaces =
+                Stream.of("pid", "network", "ipc", "uts", "mount", "cgroup").map(type -> Map.of("type", type));
+        return Map.ofEntries(
+                entry("uidMappings", ids),
+                entry("gidMappings", ids),
+                entry(
+                        "namespaces",
+                        Stream.concat(namespaces, Stream.of(userNamespace())).toList()),
+                entry("cgroupsPath", cgroup),
+                entry("resources", resources()),
+                entry("maskedPaths", Layout.MASKED),
+                entry("readonlyPaths", Layout.READ_ONLY));
     }
 
     /// The user namespace of the launcher, which the user range owns and not root, so that the kernel counts its
     /// per-user limits for each machine. gVisor counts by itself.
-    private String userNamespace() {
+    private Map<String, String> userNamespace() {
         return runtime.sharesTheKernel()
-                ? "{\"type\": \"user\", \"path\": %s}"
-                        .formatted(quote(stage.resolve("userns").toString()))
-                : "{\"type\": \"user\"}";
+                ? Map.of("type", "user", "path", stage.resolve("userns").toString())
+                : Map.of("type", "user");
     }
 
     /// The guest is root of its user range with four capabilities: to become the sandbox user, to signal its
     /// processes, and to drop the four for them. The guest loads the system call filter, which takes 16 ms in the
     /// runtime, and lowers its resource limits, for which runc would have to own the user namespace.
-    private String process() {
-        var capabilities = list(List.of("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP"));
-        return """
-                {"user": {"uid": 0, "gid": 0}, "cwd": "/", "noNewPrivileges": true,
-                  "args": %s, "env": %s,
-                  "capabilities": {"bounding": %s, "permitted": %s, "effective": %s}}\
-                """.formatted(
-                        list(Layout.guest(spec)),
-                        list(List.of(Layout.SECRET + "=" + spec.secret())),
-                        capabilities,
-                        capabilities,
-                        capabilities);
+    private Map<String, Object> process() {
+        var capabilities = List.of("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_SETPCAP");
+        return Map.ofEntries(
+                entry("user", Map.of("uid", 0, "gid", 0)),
+                entry("cwd", "/"),
+                entry("noNewPrivileges", true),
+                entry("args", Layout.guest(spec)),
+                entry("env", List.of(Layout.SECRET + "=" + spec.secret())),
+                entry(
+                        "capabilities",
+                        Map.of("bounding", capabilities, "permitted", capabilities, "effective", capabilities)));
     }
 
-    private String mounts() {
+    private List<Map<String, Object>> mounts() {
         var layout = Layout.of(spec, runtime);
         var kernels = layout.mounts().stream().map(mount -> mount(mount, mount.source(), List.of()));
         var binds = layout.binds().stream()
                 .map(mount -> mount(mount, stage.resolve(mount.source()).toString(), List.of("bind")));
-        return Stream.concat(kernels, binds).collect(Collectors.joining(",\n  ", "[", "]"));
+        return Stream.concat(kernels, binds).toList();
     }
 
-    private static String mount(Layout.Mount mount, String source, List<String> kind) {
+    private static Map<String, Object> mount(Layout.Mount mount, String source, List<String> kind) {
         var options = Stream.concat(kind.stream(), mount.options().stream()).toList();
         var type = kind.isEmpty() ? source : kind.getFirst();
-        return "{\"destination\": %s, \"type\": %s, \"source\": %s, \"options\": %s}"
-                .formatted(quote(mount.target()), quote(type), quote(source), list(options));
+        return Map.of("destination", mount.target(), "type", type, "source", source, "options", options);
     }
 
-    private String resources() {
+    private Map<String, Object> resources() {
         Limits limits = spec.limits();
-        var swap = limitsSwap ? ", \"swap\": " + limits.memoryBytes() : "";
-        // The threads of gVisor count as processes of the group, so a small limit would kill it at random.
-        var pids = runtime.sharesTheKernel() ? ", \"pids\": {\"limit\": " + limits.processes() + "}" : "";
-        return "{\"memory\": {\"limit\": %d%s}, \"cpu\": {\"quota\": %d, \"period\": %d}%s}"
-                .formatted(limits.memoryBytes(), swap, Cgroups.quotaMicros(limits), Cgroups.PERIOD_MICROS, pids);
-    }
-
-    private static String list(List<String> values) {
-        return values.stream().map(Bundle::quote).collect(Collectors.joining(", ", "[", "]"));
-    }
-
-    /// A JSON string. All characters except plain ASCII are escaped, so that the encoding does not matter.
-    static String quote(String text) {
-        var quoted = new StringBuilder("\"");
-        for (char c : text.toCharArray()) {
-            if (c == '"' || c == '\\') {
-                quoted.append('\\').append(c);
-            } else if (c < ' ' || c > '~') {
-                quoted.append("\\u%04x".formatted((int) c));
-            } else {
-                quoted.append(c);
-            }
+        var memory = new HashMap<>(Map.of("limit", Cgroups.memoryBytes(limits)));
+        if (limitsSwap) {
+            memory.put("swap", Cgroups.memoryBytes(limits));
         }
-        return quoted.append('"').toString();
+        var all = new HashMap<String, Object>();
+        all.put("memory", memory);
+        all.put(
+                "cpu",
+                Map.of(
+                        "quota",
+                        Cgroups.quotaMicros(limits, CpuFairness.Level.NORMAL),
+                        "period",
+                        Cgroups.PERIOD_MICROS));
+        // The threads of gVisor count as processes of the group, so a small limit would kill it at random.
+        if (runtime.sharesTheKernel()) {
+            all.put("pids", Map.of("limit", limits.processes()));
+        }
+        return all;
     }
 }

@@ -59,15 +59,16 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     }
 
     @Override
-    public void limit(Limits limits) {
+    public void limit(Limits limits, CpuFairness.Level level) {
         var memory = of("memory");
-        var bytes = Long.toString(limits.memoryBytes());
+        var bytes = Long.toString(Cgroups.memoryBytes(limits));
         // Memory must never exceed memory plus swap, so the order of the writes depends on the direction.
-        boolean grows = limits.memoryBytes() > number(memory, "memory.limit_in_bytes");
+        boolean grows = Cgroups.memoryBytes(limits) > number(memory, "memory.limit_in_bytes");
         for (var name : grows ? List.of("memsw.", "") : List.of("", "memsw.")) {
             writeIfThere(memory, "memory." + name + "limit_in_bytes", bytes);
         }
-        write(of("cpu"), "cpu.cfs_quota_us", Long.toString(Cgroups.quotaMicros(limits)));
+        write(of("cpu"), "cpu.cfs_quota_us", Long.toString(Cgroups.quotaMicros(limits, level)));
+        Cgroups.priority(of("cpu"), "cpu.shares", "1024", level);
         write(of("pids"), "pids.max", Integer.toString(limits.processes()));
     }
 
@@ -79,13 +80,14 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
                 .filter(Objects::nonNull)
                 .distinct()
                 .forEach(directory -> options.addAll(List.of("--join", directory.toString())));
-        var memory = Long.toString(limits.memoryBytes());
+        var memory = Long.toString(Cgroups.memoryBytes(limits));
         options.addAll(setting("memory", "memory.limit_in_bytes", memory));
         if (limitsSwap()) {
             options.addAll(setting("memory", "memory.memsw.limit_in_bytes", memory));
         }
         options.addAll(setting("cpu", "cpu.cfs_period_us", Long.toString(Cgroups.PERIOD_MICROS)));
-        options.addAll(setting("cpu", "cpu.cfs_quota_us", Long.toString(Cgroups.quotaMicros(limits))));
+        options.addAll(setting(
+                "cpu", "cpu.cfs_quota_us", Long.toString(Cgroups.quotaMicros(limits, CpuFairness.Level.NORMAL))));
         options.addAll(setting("pids", "pids.max", Integer.toString(limits.processes())));
         if (directories.containsKey(DEVICES)) {
             options.addAll(option("--seal", DEVICES, "devices.deny", "a"));
@@ -106,9 +108,38 @@ record CgroupV1(Map<String, Path> directories, boolean limitsSwap) implements Cg
     public Machine.Usage usage() {
         return new Machine.Usage(
                 number(of("memory"), "memory.usage_in_bytes"),
-                Duration.ofNanos(number(of("cpuacct"), "cpuacct.usage")),
+                cpuTime(),
                 Math.toIntExact(number(of("pids"), "pids.current")),
                 field(of("memory"), "memory.oom_control", "oom_kill"));
+    }
+
+    @Override
+    public Path oomEvents() {
+        return of("memory").resolve("memory.oom_control");
+    }
+
+    @Override
+    public Duration cpuTime() {
+        return cpuTime(of("cpuacct"));
+    }
+
+    static Duration cpuTime(Path group) {
+        return Duration.ofNanos(number(group, "cpuacct.usage"));
+    }
+
+    @Override
+    public long failedForks() {
+        return field(of("pids"), "pids.events", "max");
+    }
+
+    @Override
+    public List<Long> threads() {
+        return ControlFiles.numbers(of("cpu"), "tasks");
+    }
+
+    @Override
+    public List<Long> processes() {
+        return ControlFiles.processesBelow(of("pids"));
     }
 
     @Override

@@ -35,20 +35,22 @@ record CgroupV2(Path directory, boolean limitsSwap) implements Cgroup {
     }
 
     @Override
-    public void limit(Limits limits) {
-        write(directory, "memory.max", Long.toString(limits.memoryBytes()));
-        write(directory, "cpu.max", Cgroups.quotaMicros(limits) + " " + Cgroups.PERIOD_MICROS);
+    public void limit(Limits limits, CpuFairness.Level level) {
+        write(directory, "memory.max", Long.toString(Cgroups.memoryBytes(limits)));
+        write(directory, "cpu.max", Cgroups.quotaMicros(limits, level) + " " + Cgroups.PERIOD_MICROS);
+        Cgroups.priority(directory, "cpu.weight", "100", level);
         write(directory, "pids.max", Integer.toString(limits.processes()));
     }
 
     @Override
     public List<String> launchOptions(Limits limits) {
         var options = new ArrayList<>(List.of("--unified", directory.toString()));
-        options.addAll(setting("memory.max", Long.toString(limits.memoryBytes())));
+        options.addAll(setting("memory.max", Long.toString(Cgroups.memoryBytes(limits))));
         if (limitsSwap) {
             options.addAll(setting("memory.swap.max", "0"));
         }
-        options.addAll(setting("cpu.max", Cgroups.quotaMicros(limits) + " " + Cgroups.PERIOD_MICROS));
+        options.addAll(setting(
+                "cpu.max", Cgroups.quotaMicros(limits, CpuFairness.Level.NORMAL) + " " + Cgroups.PERIOD_MICROS));
         options.addAll(setting("pids.max", Integer.toString(limits.processes())));
         return options;
     }
@@ -61,9 +63,38 @@ record CgroupV2(Path directory, boolean limitsSwap) implements Cgroup {
     public Machine.Usage usage() {
         return new Machine.Usage(
                 number(directory, "memory.current"),
-                Duration.ofNanos(1000 * field(directory, "cpu.stat", "usage_usec")),
+                cpuTime(),
                 Math.toIntExact(number(directory, "pids.current")),
                 field(directory, "memory.events", "oom_kill"));
+    }
+
+    @Override
+    public Path oomEvents() {
+        return directory.resolve("memory.events");
+    }
+
+    @Override
+    public Duration cpuTime() {
+        return cpuTime(directory);
+    }
+
+    static Duration cpuTime(Path group) {
+        return Duration.ofNanos(1000 * field(group, "cpu.stat", "usage_usec"));
+    }
+
+    @Override
+    public long failedForks() {
+        return field(directory, "pids.events", "max");
+    }
+
+    @Override
+    public List<Long> threads() {
+        return ControlFiles.numbers(directory, "cgroup.threads");
+    }
+
+    @Override
+    public List<Long> processes() {
+        return ControlFiles.processesBelow(directory);
     }
 
     @Override

@@ -31,10 +31,20 @@ final class Cgroups implements AutoCloseable {
     private static final Set<String> NEEDED = Set.of("cpu", "cpuacct", "memory", "pids", "freezer");
     private static final int ATTEMPTS = 100;
 
-    /// Processor weight of all machines together, in a hierarchy of version 1: the weight of two threads of the
-    /// server for each processor. The default of the kernel is the weight of a single thread, with which one busy
-    /// sandbox delays the commands of all others behind the threads of the server.
-    private static final int SHARES = 2048 * Runtime.getRuntime().availableProcessors();
+    /// Usual weight of a group, in a hierarchy of version 1 and of version 2.
+    private static final int SHARES = 1024;
+
+    private static final int WEIGHT = 100;
+    private static final String IDLE = "cpu.idle";
+
+    /// A low weight in either version.
+    private static final String LOW = "10";
+
+    /// More than the guest uses, so that its memory is not the user's.
+    private static final long GUEST_BYTES = 8 << 20;
+
+    private static final double MOST_OF_THE_HOST = 0.9;
+    private static final double FORKING_CPUS = 0.2;
 
     private static final String ANTICIPATED = "pids";
     /// Shorter than a grace period, so that grace periods follow each other under a series of starts.
@@ -118,9 +128,6 @@ final class Cgroups implements AutoCloseable {
         }
         if (mode == Mode.V2) {
             new UnifiedHierarchy(hierarchy).enableControllers(root.resolve(branch));
-        } else if (hierarchy.equals(hierarchies.get("cpu"))) {
-            List.of(root, root.resolve(branch))
-                    .forEach(group -> ControlFiles.write(group, "cpu.shares", Integer.toString(SHARES)));
         }
     }
 
@@ -150,8 +157,49 @@ final class Cgroups implements AutoCloseable {
                 .toList();
     }
 
-    static long quotaMicros(Limits limits) {
-        return Math.round(limits.cpus() * PERIOD_MICROS);
+    /// Memory of a machine: that of its user, and that of the guest, which is bounded.
+    static long memoryBytes(Limits limits) {
+        return limits.memoryBytes() + GUEST_BYTES;
+    }
+
+    /// Quota of a machine. It never covers all processors, so that one machine alone leaves a part to the host.
+    static long quotaMicros(Limits limits, CpuFairness.Level level) {
+        double most = level == CpuFairness.Level.FORKING
+                ? FORKING_CPUS
+                : MOST_OF_THE_HOST * Runtime.getRuntime().availableProcessors();
+        return Math.round(Math.min(limits.cpus(), most) * PERIOD_MICROS);
+    }
+
+    /// Sets the priority of a machine beside the others. Processes of an idle group yield to every other one as
+    /// soon as it wakes up. Kernels before 5.15 have no such groups.
+    static void priority(Path group, String file, String normal, CpuFairness.Level level) {
+        boolean isBusy = level == CpuFairness.Level.BUSY;
+        if (Files.exists(group.resolve(IDLE))) {
+            // The kernel refuses a weight for an idle group.
+            ControlFiles.write(group, IDLE, isBusy ? "1" : "0");
+            if (isBusy) {
+                return;
+            }
+        }
+        ControlFiles.write(group, file, isBusy ? LOW : normal);
+    }
+
+    /// Sets the weight of all machines together beside the server, as a multiple of the usual weight.
+    void weight(int times) {
+        var file = mode == Mode.V2 ? "cpu.weight" : "cpu.shares";
+        var usual = mode == Mode.V2 ? WEIGHT : SHARES;
+        var hierarchy = hierarchies.get(mode == Mode.V2 ? "" : "cpu");
+        if (hierarchy != null) {
+            ControlFiles.write(hierarchy.resolve(ROOT), file, String.valueOf(times * usual));
+        }
+    }
+
+    /// Processor time of all machines, removed ones included.
+    Duration cpuTime() {
+        var below = Path.of(ROOT, branch);
+        return mode == Mode.V2
+                ? CgroupV2.cpuTime(unified.orElseThrow().resolve(below))
+                : CgroupV1.cpuTime(hierarchies.getOrDefault("cpuacct", below).resolve(below));
     }
 
     Mode mode() {

@@ -4,6 +4,7 @@ import dev.vivarium.core.provider.HostProcess;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
@@ -48,8 +49,12 @@ final class ControlFiles {
 
     /// Value of `key` in a file of `key value` lines, or zero.
     static long field(Path directory, String name, String key) {
-        return read(directory, name)
-                .lines()
+        return field(read(directory, name), key);
+    }
+
+    /// Value of `key` in `key value` lines, or zero.
+    static long field(String lines, String key) {
+        return lines.lines()
                 .filter(line -> line.startsWith(key + " "))
                 .mapToLong(
                         line -> Long.parseLong(line.substring(key.length() + 1).strip()))
@@ -58,7 +63,23 @@ final class ControlFiles {
     }
 
     static List<Long> processes(Path directory) {
-        return read(directory, "cgroup.procs").lines().map(Long::parseLong).toList();
+        return numbers(directory, "cgroup.procs");
+    }
+
+    /// Numbers in a file with one number in each line.
+    static List<Long> numbers(Path directory, String name) {
+        return read(directory, name).lines().map(Long::parseLong).toList();
+    }
+
+    /// Processes in a group and in the groups below it.
+    static List<Long> processesBelow(Path directory) {
+        try (var groups = Files.walk(directory)) {
+            return groups.filter(Files::isDirectory)
+                    .flatMap(group -> processes(group).stream())
+                    .toList();
+        } catch (IOException | UncheckedIOException e) {
+            return List.of(); // A group was removed meanwhile.
+        }
     }
 
     static void killAll(Path directory) {

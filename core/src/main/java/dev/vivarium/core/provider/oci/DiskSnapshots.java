@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +23,6 @@ import org.slf4j.LoggerFactory;
 final class DiskSnapshots {
     private static final Logger LOG = LoggerFactory.getLogger(DiskSnapshots.class);
     static final String DIRECTORY = ".snapshots";
-    private static final String UNFINISHED = ".new";
 
     private final Path home;
     private final ReflinkVolume annex;
@@ -64,14 +62,15 @@ final class DiskSnapshots {
 
     private long saveImage(Path image, SnapshotId snapshot) throws IOException {
         var directory = FileTrees.make(shareWith(image).resolve(DIRECTORY), "rwx------");
-        var unfinished = directory.resolve(snapshot + Disks.SUFFIX + UNFINISHED);
+        var target = directory.resolve(snapshot + Disks.SUFFIX);
+        var unfinished = FileTrees.unfinished(target);
         try {
             copy(image, unfinished);
             var copy = new Ext4Image(unfinished);
             // It was copied while mounted. After the repair, each disk that is created from it is ready at once.
             copy.repair();
             long used = copy.usedBytes() - disks.emptyBytes(copy);
-            Files.move(unfinished, directory.resolve(snapshot + Disks.SUFFIX), StandardCopyOption.ATOMIC_MOVE);
+            Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE);
             return Math.max(0, used);
         } finally {
             Files.deleteIfExists(unfinished);
@@ -80,15 +79,9 @@ final class DiskSnapshots {
 
     private long saveTree(Path disk, SnapshotId snapshot) throws IOException {
         var directory = FileTrees.make(home.resolve(DIRECTORY), "rwx------");
-        var unfinished = directory.resolve(snapshot + UNFINISHED);
-        try {
-            FileTrees.copy(disk, unfinished);
-            long used = FileTrees.size(unfinished.resolve("workspace"));
-            Files.move(unfinished, directory.resolve(snapshot.value()), StandardCopyOption.ATOMIC_MOVE);
-            return used;
-        } finally {
-            FileTrees.delete(unfinished);
-        }
+        var tree = directory.resolve(snapshot.value());
+        FileTrees.replace(disk, tree);
+        return FileTrees.size(tree.resolve("workspace"));
     }
 
     /// Directory in which a copy of `image` shares blocks with it, or at least with its other copies.
@@ -151,10 +144,10 @@ final class DiskSnapshots {
     }
 
     private void restoreImage(SandboxId id, Path image, Path place) throws IOException {
-        var unfinished = place.resolve(id + Disks.SUFFIX + UNFINISHED);
+        var target = place.resolve(id + Disks.SUFFIX);
+        var unfinished = FileTrees.unfinished(target);
         try {
             copy(image, unfinished);
-            var target = place.resolve(id + Disks.SUFFIX);
             Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             disks.keepOnly(id, target);
         } finally {
@@ -163,17 +156,8 @@ final class DiskSnapshots {
     }
 
     private void restoreTree(SandboxId id, Path tree) throws IOException {
-        var unfinished = home.resolve(id + UNFINISHED);
-        try {
-            FileTrees.delete(unfinished);
-            FileTrees.copy(tree, unfinished);
-            var target = disks.plain(id);
-            FileTrees.delete(target);
-            Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE);
-            disks.keepOnly(id, target);
-        } finally {
-            FileTrees.delete(unfinished);
-        }
+        FileTrees.replace(tree, disks.plain(id));
+        disks.keepOnly(id, disks.plain(id));
     }
 
     /// Copies with holes, and shares the blocks if possible.
@@ -185,11 +169,10 @@ final class DiskSnapshots {
     void delete(SnapshotId snapshot) throws IOException {
         for (var place : places()) {
             var directory = place.resolve(DIRECTORY);
-            for (var suffix : List.of(Disks.SUFFIX, Disks.SUFFIX + UNFINISHED)) {
-                Files.deleteIfExists(directory.resolve(snapshot + suffix));
+            for (var name : List.of(snapshot + Disks.SUFFIX, snapshot.value())) {
+                FileTrees.delete(directory.resolve(name));
+                FileTrees.delete(FileTrees.unfinished(directory.resolve(name)));
             }
-            FileTrees.delete(directory.resolve(snapshot.value()));
-            FileTrees.delete(directory.resolve(snapshot + UNFINISHED));
         }
     }
 
@@ -198,19 +181,10 @@ final class DiskSnapshots {
         for (var place : places()) {
             var directory = place.resolve(DIRECTORY);
             if (Files.isDirectory(directory)) {
-                try (var entries = Files.newDirectoryStream(directory)) {
-                    entries.forEach(entry -> idOf(entry).ifPresent(ids::add));
-                }
+                ids.addAll(FileTrees.ids(directory, SnapshotId::isWellFormed, SnapshotId::new));
             }
         }
         return ids;
-    }
-
-    private static Optional<SnapshotId> idOf(Path entry) {
-        var name = entry.getFileName().toString();
-        int dot = name.indexOf('.');
-        var id = dot < 0 ? name : name.substring(0, dot);
-        return SnapshotId.isWellFormed(id) ? Optional.of(new SnapshotId(id)) : Optional.empty();
     }
 
     /// Directories of snapshots: in the home, and in the annex if there is one.

@@ -49,7 +49,6 @@ final class Disks implements AutoCloseable {
         return mkfs.isPresent() ? "loop-ext4" : "none";
     }
 
-    /// Snapshots of the disks.
     DiskSnapshots snapshots() {
         return new DiskSnapshots(directory, annex, this);
     }
@@ -89,13 +88,7 @@ final class Disks implements AutoCloseable {
     Set<SandboxId> survivors() throws IOException {
         var ids = new HashSet<SandboxId>();
         for (var place : places()) {
-            try (var entries = Files.newDirectoryStream(place)) {
-                for (var entry : entries) {
-                    var name = entry.getFileName().toString();
-                    int dot = name.indexOf('.');
-                    RunDirectory.idOf(dot < 0 ? name : name.substring(0, dot)).ifPresent(ids::add);
-                }
-            }
+            ids.addAll(FileTrees.ids(place, SandboxId::isWellFormed, SandboxId::new));
         }
         return ids;
     }
@@ -126,9 +119,9 @@ final class Disks implements AutoCloseable {
 
     void finish(SandboxId id, Disk disk) throws IOException {
         for (var place : places()) {
-            Files.deleteIfExists(place.resolve(id + SUFFIX + ".new"));
+            Files.deleteIfExists(FileTrees.unfinished(place.resolve(id + SUFFIX)));
         }
-        FileTrees.delete(directory.resolve(id + ".new"));
+        FileTrees.delete(FileTrees.unfinished(plain(id)));
         if (disk == Disk.ERASE) {
             keepOnly(id, directory);
         }

@@ -1,5 +1,6 @@
 package dev.vivarium.core.provider.oci;
 
+import dev.vivarium.core.Digests;
 import dev.vivarium.core.provider.FileTrees;
 import dev.vivarium.core.provider.GuestListener;
 import dev.vivarium.model.SandboxId;
@@ -10,10 +11,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 
@@ -29,7 +27,7 @@ record HostPaths(String hash, Path run) {
     private static final int SOCKET_LENGTH = "/sbx/wire/s.new".length() + 20;
 
     static HostPaths of(Path home) throws IOException {
-        var hash = hash(home.toString());
+        var hash = Digests.sha256(home.toString()).substring(0, HASH_DIGITS);
         var run = home.resolve("run");
         if (run.toString().getBytes(StandardCharsets.UTF_8).length + SOCKET_LENGTH > GuestListener.LONGEST_PATH) {
             run = SHARED.resolve(hash);
@@ -108,14 +106,5 @@ record HostPaths(String hash, Path run) {
 
     RunDirectory directory(SandboxId id) {
         return RunDirectory.of(run, id);
-    }
-
-    private static String hash(String text) {
-        try {
-            var digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(digest).substring(0, HASH_DIGITS);
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
     }
 }

@@ -14,6 +14,7 @@ import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.MachineSpec;
 import dev.vivarium.core.provider.OrphanWatcher;
 import dev.vivarium.core.provider.Polling;
+import dev.vivarium.core.provider.ProcessListener;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
@@ -35,11 +36,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// Provider of machines that the launcher starts alone, or under crun, runc or gVisor. It needs root to mount, to map
 /// users and to write cgroups; processes in a machine have none of these rights. Thread-safe; start and remove of the
 /// same id must not overlap.
 public final class OciProvider implements Provider {
+    private static final Logger LOG = LoggerFactory.getLogger(OciProvider.class);
     /// Long, because the release of a disk waits for its unwritten data.
     private static final Duration DEATH_TIMEOUT = Duration.ofSeconds(30);
 
@@ -55,6 +59,8 @@ public final class OciProvider implements Provider {
     private final ResidentLauncher launcher;
     private final OrphanWatcher watcher;
     private final Map<SandboxId, OciMachine> machines = new ConcurrentHashMap<>();
+    private final CpuFairness fairness;
+    private volatile Optional<ProcessReporter> reporter = Optional.empty();
 
     private OciProvider(
             OciConfig config, HostPaths place, Images images, Disks disks, Cgroups cgroups, UidSlots slots) {
@@ -71,6 +77,7 @@ public final class OciProvider implements Provider {
         this.launcher = new ResidentLauncher(config.programs().launcher());
         this.watcher =
                 new OrphanWatcher(config.programs().launcher(), config.home(), place.run(), cgroups.watcherOptions());
+        this.fairness = CpuFairness.start(cgroups, machines);
     }
 
     /// Probes the host and opens the provider on `config.home()`. Only one provider can be open on a home.
@@ -115,7 +122,17 @@ public final class OciProvider implements Provider {
                 ? "namespaces with a user range of their own, no network, no capabilities, a system call filter"
                 : "gVisor's own kernel, in namespaces with a user range of their own, no network";
         var mode = cgroups.mode().name().toLowerCase(Locale.ROOT);
-        return new Capabilities(kernel, disks.limit(), snapshotsHow(), mode, true, true, true);
+        var processes = reporter.filter(ProcessReporter::isAlive).isPresent() ? "kernel" : "none";
+        return new Capabilities(kernel, disks.limit(), snapshotsHow(), mode, processes, true, true, true);
+    }
+
+    @Override
+    public void reportProcesses(ProcessListener listener) {
+        if (config.runtime().sharesTheKernel()) {
+            reporter = ProcessReporter.start(config.programs().launcher(), listener);
+        } else {
+            ProcessReporter.unsupported("with gVisor, the processes of a sandbox are not known to the host");
+        }
     }
 
     private String snapshotsHow() {
@@ -184,7 +201,7 @@ public final class OciProvider implements Provider {
         if (!hadDisk && !disks.carryStore()) {
             inventory.label(id, new Label(spec.store(), Map.of()));
         }
-        var machine = new OciMachine(directory, cgroups.of(id));
+        var machine = new OciMachine(directory, cgroups.of(id), spec.limits());
         machines.put(id, machine);
         var options = launchOptions.of(spec, image, directory, slot);
         if (config.runtime() == OciRuntime.NATIVE) {
@@ -196,6 +213,7 @@ public final class OciProvider implements Provider {
             bundle(spec, slot).write(directory);
             startByRuntime(options, directory);
         }
+        reporter.ifPresent(some -> directory.pid().ifPresent(init -> some.watch(id, init)));
         return machine;
     }
 
@@ -219,7 +237,13 @@ public final class OciProvider implements Provider {
         if (!Polling.until(timeout, () -> !isLaunching(directory)) || !directory.isAlive()) {
             return Optional.empty();
         }
-        return Optional.of(machines.computeIfAbsent(id, key -> new OciMachine(directory, cgroups.of(key))));
+        if (directory.isOnDeletedDisk()) {
+            // Everything that the machine writes would be lost with it.
+            LOG.warn("The disk of sandbox {} was deleted while its machine ran; the machine is removed", id);
+            return Optional.empty();
+        }
+        reporter.ifPresent(some -> directory.pid().ifPresent(init -> some.adopt(id, init)));
+        return Optional.of(machines.computeIfAbsent(id, key -> new OciMachine(directory, cgroups.of(key), null)));
     }
 
     @Override
@@ -238,6 +262,7 @@ public final class OciProvider implements Provider {
     public void remove(SandboxId id, Disk disk) {
         var directory = place.directory(id);
         var machine = machines.remove(id);
+        reporter.ifPresent(some -> some.forget(id));
         if (machine != null) {
             machine.close();
         }
@@ -368,6 +393,8 @@ public final class OciProvider implements Provider {
 
     @Override
     public void close() {
+        fairness.close();
+        reporter.ifPresent(ProcessReporter::close);
         machines.values().forEach(OciMachine::close);
         machines.clear();
         launcher.close();

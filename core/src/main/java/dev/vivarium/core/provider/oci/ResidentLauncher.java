@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /// Resident launcher: a process that starts machines on request. Loading a program for each machine would take longer
@@ -32,9 +33,15 @@ final class ResidentLauncher implements AutoCloseable {
         this.program = program;
     }
 
-    /// Starts a machine, whose error output goes to `log`. Completes when its init has executed the guest: with an
-    /// error text, or an empty text.
-    CompletableFuture<String> start(List<String> options, String secret, Path log) throws IOException {
+    /// A requested start.
+    ///
+    /// @param answer  completes when init has executed the guest: with an error text, or an empty text
+    /// @param abandon kills the process that got the request if it has answered none since then. The next start
+    ///     creates a new process
+    record Start(CompletableFuture<String> answer, Runnable abandon) {}
+
+    /// Starts a machine, whose error output goes to `log`.
+    Start start(List<String> options, String secret, Path log) throws IOException {
         synchronized (lock) {
             var words = new ArrayList<>(List.of(Long.toString(++lastNumber), log.toString(), secret));
             words.addAll(options);
@@ -43,7 +50,7 @@ final class ResidentLauncher implements AutoCloseable {
     }
 
     @GuardedBy("lock")
-    private CompletableFuture<String> sendLocked(byte[] request) throws IOException {
+    private Start sendLocked(byte[] request) throws IOException {
         if (session != null && session.process.isAlive()) {
             try {
                 return session.send(lastNumber, request);
@@ -86,23 +93,32 @@ final class ResidentLauncher implements AutoCloseable {
     }
 
     /// One process and its pending starts.
-    private record Session(Process process, Map<Long, CompletableFuture<String>> pending) {
+    ///
+    /// @param answered time of the last answer, by `System.nanoTime`
+    private record Session(Process process, Map<Long, CompletableFuture<String>> pending, AtomicLong answered) {
         static Session open(Path program) throws IOException {
             var builder =
                     new ProcessBuilder(program.toString(), "serve").redirectError(ProcessBuilder.Redirect.DISCARD);
             builder.environment().clear();
-            var session = new Session(builder.start(), new ConcurrentHashMap<>());
+            var session = new Session(builder.start(), new ConcurrentHashMap<>(), new AtomicLong(System.nanoTime()));
             Thread.ofPlatform().daemon().name("launcher-answers").start(session::readAnswers);
             return session;
         }
 
-        CompletableFuture<String> send(long number, byte[] request) throws IOException {
+        Start send(long number, byte[] request) throws IOException {
             var answer = new CompletableFuture<String>();
             pending.put(number, answer);
             var requests = process.getOutputStream();
             requests.write(request);
             requests.flush();
-            return answer;
+            long sent = System.nanoTime();
+            return new Start(answer, () -> killIfStalled(sent));
+        }
+
+        private void killIfStalled(long since) {
+            if (answered.get() - since < 0) {
+                process.destroyForcibly();
+            }
         }
 
         private void readAnswers() {
@@ -118,6 +134,7 @@ final class ResidentLauncher implements AutoCloseable {
 
         private void readAll(BufferedReader answers) throws IOException {
             for (var line = answers.readLine(); line != null; line = answers.readLine()) {
+                answered.set(System.nanoTime());
                 int space = line.indexOf(' ');
                 var answer = pending.remove(Long.parseLong(line.substring(0, space)));
                 if (answer != null) {

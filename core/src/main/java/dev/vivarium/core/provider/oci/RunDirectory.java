@@ -120,15 +120,25 @@ record RunDirectory(Path path, SandboxId id) {
     /// Reports whether the recorded loop device still has the disk of this machine. Only the file name is compared,
     /// because the path before it belongs to the namespace in which the disk was opened.
     boolean holdsLoop() {
+        return backingFile().contains(id.value());
+    }
+
+    /// Reports whether the file of the disk was deleted while the machine runs, such as by the restore of a backup.
+    boolean isOnDeletedDisk() {
+        return holdsLoop() && backingFile().endsWith("(deleted)");
+    }
+
+    /// Returns the file of the recorded loop device, or an empty text without a device.
+    private String backingFile() {
         var number = number("loop");
         if (number.isEmpty()) {
-            return false;
+            return "";
         }
         try {
-            var backing = Path.of("/sys/block/loop" + number.getAsLong() + "/loop/backing_file");
-            return Files.readString(backing).contains(id.value());
+            return Files.readString(Path.of("/sys/block/loop" + number.getAsLong() + "/loop/backing_file"))
+                    .strip();
         } catch (IOException e) {
-            return false;
+            return "";
         }
     }
 

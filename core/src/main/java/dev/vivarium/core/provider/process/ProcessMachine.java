@@ -81,6 +81,11 @@ final class ProcessMachine implements Machine, AutoCloseable {
     }
 
     @Override
+    public long storageBytes() {
+        return tree.all().stream().mapToLong(HostProcess::storageBytes).sum();
+    }
+
+    @Override
     public boolean isAlive() {
         return alive.getAsBoolean();
     }

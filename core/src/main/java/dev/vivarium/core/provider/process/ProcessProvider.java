@@ -24,7 +24,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -65,8 +64,7 @@ public final class ProcessProvider implements Provider {
         var real = home.toAbsolutePath().normalize();
         var run = real.resolve("run");
         if (run.toString().getBytes(StandardCharsets.UTF_8).length + SOCKET_LENGTH > GuestListener.LONGEST_PATH) {
-            throw new SandboxException(new Failure.InvalidRequest(
-                    "home", "is too long a path for the sockets below it; choose a shorter one"));
+            throw SandboxException.invalid("home", "is too long a path for the sockets below it; choose a shorter one");
         }
         LOG.warn("the process provider does not isolate: commands run as the server's own user and see all it sees");
         try {
@@ -102,6 +100,7 @@ public final class ProcessProvider implements Provider {
                 "none",
                 "copy",
                 "none",
+                "none",
                 false,
                 true,
                 false);
@@ -129,10 +128,8 @@ public final class ProcessProvider implements Provider {
 
     @Override
     public void requireImage(String name) {
-        if (!name.equals("host")) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("image", "must be 'host': the process provider has no others"));
-        }
+        Failure.InvalidRequest.require(
+                name.equals("host"), "image", "must be 'host': the process provider has no others");
     }
 
     private Machine launch(MachineSpec spec, boolean isNew) throws IOException {
@@ -204,20 +201,7 @@ public final class ProcessProvider implements Provider {
     }
 
     private static Set<SandboxId> machinesIn(Path directory) {
-        var ids = new HashSet<SandboxId>();
-        try (var entries = Files.newDirectoryStream(directory)) {
-            for (var entry : entries) {
-                var name = entry.getFileName().toString();
-                int dot = name.indexOf('.');
-                var id = dot < 0 ? name : name.substring(0, dot);
-                if (SandboxId.isWellFormed(id)) {
-                    ids.add(new SandboxId(id));
-                }
-            }
-        } catch (IOException e) {
-            throw FileOperation.FIND.failed(e);
-        }
-        return ids;
+        return FileOperation.FIND.get(() -> FileTrees.ids(directory, SandboxId::isWellFormed, SandboxId::new));
     }
 
     @Override
@@ -233,7 +217,7 @@ public final class ProcessProvider implements Provider {
             FileTrees.delete(directory(id));
             if (disk == Disk.ERASE) {
                 FileTrees.delete(disk(id));
-                FileTrees.delete(Snapshots.unfinished(disk(id)));
+                FileTrees.delete(FileTrees.unfinished(disk(id)));
                 inventory.deleteLabel(id);
             }
         } catch (IOException e) {

@@ -21,7 +21,6 @@ record ProcessTree(String mark, Path workspace) {
     private static final int USER_TICKS_FIELD = 11;
     private static final int PAGES_FIELD = 21;
 
-    /// Reports whether `pid` is the guest.
     boolean isGuest(long pid) {
         return HostProcess.isAlive(pid) && HostProcess.read(pid, "environ").contains(mark);
     }

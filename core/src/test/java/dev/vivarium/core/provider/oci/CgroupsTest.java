@@ -52,17 +52,17 @@ class CgroupsTest {
         assertThat(Cgroups.of(v1, Optional.of(unified), BRANCH).mode()).isEqualTo(Mode.HYBRID);
     }
 
-    /// Uses the cgroups of the host. With version 2 the server has its own group, and the default weight is
-    /// correct.
+    /// Uses the cgroups of the host.
     @Test
-    void sandboxGroupHasMoreThanTheDefaultCpuShares() throws IOException {
+    void allSandboxesTogetherHaveAMultipleOfTheUsualWeight() throws IOException {
         String branch = "test-" + ProcessHandle.current().pid();
         try (var cgroups = Cgroups.open(branch)) {
-            if (cgroups.mode() != Mode.V2) {
-                Path group = Path.of("/sys/fs/cgroup/cpu/vivarium", branch);
-                assertThat(ControlFiles.number(group, "cpu.shares")).isGreaterThan(1024);
-                assertThat(ControlFiles.number(group.getParent(), "cpu.shares")).isGreaterThan(1024);
-            }
+            boolean isV2 = cgroups.mode() == Mode.V2;
+            Path root = Path.of("/sys/fs/cgroup", isV2 ? "vivarium" : "cpu/vivarium");
+            cgroups.weight(3);
+            assertThat(ControlFiles.number(root, isV2 ? "cpu.weight" : "cpu.shares"))
+                    .isEqualTo(isV2 ? 300 : 3072);
+            cgroups.weight(1);
         }
     }
 

@@ -39,7 +39,9 @@ class ResidentLauncherTest {
     }
 
     private String start(ResidentLauncher launcher) throws Exception {
-        return launcher.start(List.of(), "secret", directory.resolve("log")).get(1, TimeUnit.MINUTES);
+        return launcher.start(List.of(), "secret", directory.resolve("log"))
+                .answer()
+                .get(1, TimeUnit.MINUTES);
     }
 
     private Path program() throws IOException {

@@ -1,0 +1,1 @@
+alter table sandboxes add column idle_limit_ms bigint;

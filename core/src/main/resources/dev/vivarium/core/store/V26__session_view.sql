@@ -1,0 +1,1 @@
+create view sandbox_sessions as select * from sandboxes;

@@ -1,0 +1,7 @@
+package dev.vivarium.testing;
+
+class OpenHandsAgentTest extends RealAgentContract {
+    OpenHandsAgentTest() {
+        super("openhands");
+    }
+}
