@@ -11,6 +11,7 @@ import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.SandboxEvent;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.WorkerEvent;
 import java.io.StringWriter;
@@ -268,6 +269,14 @@ public final class EventBodyJson implements EventCodec {
                 optional(out, "reason", changed.reason());
                 optional(out, "error_class", changed.errorClass().map(TaskError.Kind::text));
                 optional(out, "next_attempt_at", changed.nextAttemptAt().map(Instant::toString));
+            }
+            case TaskEvent.Stuck(var lost, var waiting, var reason, var diagnostic) -> {
+                out.writeArrayPropertyStart("task_ids");
+                lost.forEach(task -> out.writeString(task.value()));
+                out.writeEndArray();
+                out.writeNumberProperty("waiting", waiting);
+                out.writeStringProperty("reason", reason);
+                optional(out, "diagnostic_task_id", diagnostic.map(TaskId::value));
             }
         }
     }

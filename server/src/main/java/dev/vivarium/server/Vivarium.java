@@ -228,6 +228,7 @@ public final class Vivarium implements AutoCloseable {
         var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
+        undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
     }
 
     private Router router(Handlers handlers) {
@@ -388,7 +389,8 @@ public final class Vivarium implements AutoCloseable {
                 runs.idempotencyRecords(),
                 log,
                 credentials.workers()::mask);
-        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun());
+        private final UserTasks userTasks =
+                new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
         final TasksHandler tasks =
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);

@@ -6,6 +6,7 @@ import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.TaskId;
 import java.math.BigDecimal;
 import java.sql.SQLException;
@@ -14,12 +15,23 @@ import java.util.Optional;
 /// Request to start an agent. Immutable.
 ///
 /// @param resumeFrom sandbox of the run whose conversation the new run continues
+/// @param files      snapshot that the new sandbox starts from
 public record NewRun(
         Assignment task,
         Run.Program program,
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
-        Optional<SandboxId> resumeFrom) {
+        Optional<SandboxId> resumeFrom,
+        Optional<SnapshotInfo> files) {
+    public NewRun(
+            Assignment task,
+            Run.Program program,
+            NewSandbox sandbox,
+            Optional<BigDecimal> budgetUsd,
+            Optional<SandboxId> resumeFrom) {
+        this(task, program, sandbox, budgetUsd, resumeFrom, Optional.empty());
+    }
+
     /// Condition for the start of a run.
     @FunctionalInterface
     public interface Check {
