@@ -16,6 +16,8 @@ public sealed interface EventBody
                 TaskEvent,
                 ReviewEvent,
                 MessageEvent,
+                GuardianEvent,
+                ConductorEvent,
                 WorkerEvent,
                 EventBody.Custom {
     /// Returns the type, for example `sandbox.started`.

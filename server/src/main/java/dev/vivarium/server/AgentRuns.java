@@ -45,7 +45,8 @@ record AgentRuns(
         IdempotencyRecords idempotencyRecords,
         RunEvents events,
         Transcripts transcripts,
-        Supervisor supervisor)
+        Supervisor supervisor,
+        Outbox outbox)
         implements AutoCloseable {
     private static final Duration ORCHESTRATOR_LEASE = Duration.ofSeconds(30);
 
@@ -71,7 +72,8 @@ record AgentRuns(
                 new IdempotencyRecords(db, clock),
                 events,
                 transcripts,
-                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler));
+                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler),
+                outbox);
     }
 
     List<SandboxListener> listeners() {

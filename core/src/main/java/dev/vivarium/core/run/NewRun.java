@@ -1,6 +1,7 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
@@ -14,12 +15,14 @@ import java.util.Optional;
 /// Request to start an agent. Immutable.
 ///
 /// @param resumeFrom sandbox of the run whose conversation the new run continues
+/// @param guardian   policy of the run, if it is not that of the server
 public record NewRun(
         Assignment task,
         Run.Program program,
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
-        Optional<SandboxId> resumeFrom) {
+        Optional<SandboxId> resumeFrom,
+        Optional<GuardianPolicy> guardian) {
     /// Condition for the start of a run.
     @FunctionalInterface
     public interface Check {

@@ -111,6 +111,7 @@ abstract class RunsContract {
                 run.program(),
                 NewSandbox.of(ANNA, new ThreadId("other")),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         assertThatThrownBy(() -> runs.begin(info(2), again, Optional.empty(), false))
                 .hasMessageContaining("somebody works at task");
@@ -199,7 +200,7 @@ abstract class RunsContract {
 
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
-        assertThat(runs.desired(run)).isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget")));
+        assertThat(runs.desired(run)).isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget"), Optional.empty()));
     }
 
     private void report(Run run, WorkerEvent report) {
@@ -387,6 +388,7 @@ abstract class RunsContract {
                 new Run.Program(Run.Runtime.COMMAND, List.of("sh", "-c", "echo 'a b'"), Optional.empty()),
                 NewSandbox.of(ANNA, sandbox.thread()),
                 budget.map(BigDecimal::new),
+                Optional.empty(),
                 Optional.empty());
         return runs.begin(sandbox, wanted, Optional.empty(), false);
     }

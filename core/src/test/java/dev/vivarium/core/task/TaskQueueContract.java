@@ -21,6 +21,7 @@ import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewQueuedTask;
@@ -158,6 +159,7 @@ abstract class TaskQueueContract {
                 Optional.empty(),
                 Instant.EPOCH,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -272,7 +274,8 @@ abstract class TaskQueueContract {
                 Map.of("SECRET", "hidden value"),
                 Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
                 Optional.of(Egress.of("egress", List.of("example.com"))),
-                Optional.of("debian"));
+                Optional.of("debian"),
+                Optional.of(GuardianPolicy.WATCH));
 
         TaskId id = queue.add(ANN, List.of(task("a", plan))).getFirst();
 
@@ -393,6 +396,7 @@ abstract class TaskQueueContract {
                 0,
                 Optional.empty(),
                 Map.of(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty());

@@ -50,6 +50,7 @@ public final class SpawnHandler {
             optional("timeout_minutes", NUMBER),
             optional("on_idle", SessionJson.ON_IDLE),
             optional("budget_usd", NUMBER),
+            optional("guardian", RunJson.GUARDIAN, "The policy of the guardian; that of the server by default."),
             optional("resume_from", STRING, """
                             The sandbox of an earlier run of the same owner and runtime. The new run continues its \
                             conversation."""));
@@ -105,7 +106,8 @@ public final class SpawnHandler {
                 fields.optionalString("model"),
                 sandbox,
                 fields.optionalNumber("budget_usd"),
-                fields.optionalString("resume_from"));
+                fields.optionalString("resume_from"),
+                fields.optional("guardian", RunJson.GUARDIAN));
         fields.refuseOthers();
         return request;
     }

@@ -7,6 +7,7 @@ import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.run.Workers;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
@@ -55,7 +56,8 @@ public final class StartRun {
             Optional<String> model,
             NewSandbox sandbox,
             OptionalDouble budgetUsd,
-            Optional<String> resumeFrom) {}
+            Optional<String> resumeFrom,
+            Optional<GuardianPolicy> guardian) {}
 
     /// Returns the rule that the sandboxes of runs must follow.
     public SandboxRule rule() {
@@ -77,7 +79,7 @@ public final class StartRun {
         var resume = request.resumeFrom.map(StartRun::sandbox);
         var assignment = assignment(request, owner);
         checkSandbox(program.runtime(), request.sandbox);
-        return agents.start(new NewRun(assignment, program, request.sandbox, budget, resume));
+        return agents.start(new NewRun(assignment, program, request.sandbox, budget, resume, request.guardian));
     }
 
     private static Run.Program program(Request request) {
