@@ -71,6 +71,11 @@ public final class RemoteClient {
         return new Runs(transport);
     }
 
+    /// Tasks of the queue.
+    public Tasks tasks() {
+        return new Tasks(transport);
+    }
+
     /// Event logs of sandboxes.
     public Events events() {
         return new Events(transport);
