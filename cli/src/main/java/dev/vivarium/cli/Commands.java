@@ -57,6 +57,7 @@ final class Commands {
         commands.put("say", () -> new CommandLine(new SayCommand(terminal)));
         commands.put("review", () -> new CommandLine(new ReviewCommand(terminal)));
         commands.put("stop", () -> new CommandLine(new StopCommand(terminal)));
+        commands.put("task", this::task);
         commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
@@ -90,6 +91,17 @@ final class Commands {
                 .addSubcommand(new SnapshotLsCommand(terminal))
                 .addSubcommand(new SnapshotRmCommand(terminal))
                 .addSubcommand(new SnapshotRestoreCommand(terminal));
+    }
+
+    private CommandLine task() {
+        return new CommandLine(new TaskCommand())
+                .addSubcommand(new TaskAddCommand(terminal))
+                .addSubcommand(new TaskApplyCommand(terminal))
+                .addSubcommand(new TaskLsCommand(terminal))
+                .addSubcommand(new TaskShowCommand(terminal))
+                .addSubcommand(new TaskGraphCommand(terminal))
+                .addSubcommand(new TaskCancelCommand(terminal))
+                .addSubcommand(new TaskRetryCommand(terminal));
     }
 
     private CommandLine keys() {
