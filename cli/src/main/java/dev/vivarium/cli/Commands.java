@@ -58,6 +58,8 @@ final class Commands {
         commands.put("review", () -> new CommandLine(new ReviewCommand(terminal)));
         commands.put("stop", () -> new CommandLine(new StopCommand(terminal)));
         commands.put("task", this::task);
+        commands.put("alerts", () -> new CommandLine(new AlertsCommand(terminal)));
+        commands.put("webhook", this::webhook);
         commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
@@ -102,6 +104,15 @@ final class Commands {
                 .addSubcommand(new TaskGraphCommand(terminal))
                 .addSubcommand(new TaskCancelCommand(terminal))
                 .addSubcommand(new TaskRetryCommand(terminal));
+    }
+
+    private CommandLine webhook() {
+        return new CommandLine(new WebhookCommand())
+                .addSubcommand(new WebhookAddCommand(terminal))
+                .addSubcommand(new WebhookLsCommand(terminal))
+                .addSubcommand(new WebhookRmCommand(terminal))
+                .addSubcommand(new WebhookDeliveriesCommand(terminal))
+                .addSubcommand(new WebhookReplayCommand(terminal));
     }
 
     private CommandLine keys() {

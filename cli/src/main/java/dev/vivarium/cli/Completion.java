@@ -57,7 +57,9 @@ record Completion(Map<String, List<Word>> words, Map<String, String> lists) {
             Map.entry("--escape", "~ none"),
             Map.entry("--prefer", "local remote"),
             Map.entry("--priority", "low medium high critical"),
+            Map.entry("--format", "json slack"),
             Map.entry("--runtime", "claude openhands command"),
+            Map.entry("--severity", "info warning critical"),
             Map.entry("--scope", "fs:ro fs:rw shell shell:ro process snapshot"),
             Map.entry("--status", "running paused completed failed terminated"),
             Map.entry("--task", "$(" + TASKS + ")"),
@@ -65,11 +67,17 @@ record Completion(Map<String, List<Word>> words, Map<String, String> lists) {
             Map.entry("task add --after", "$(" + TASKS + ")"),
             Map.entry("task add --runtime", "claude openhands command none"),
             Map.entry(
-                    "task ls --status", "pending ready assigned running retrying blocked completed failed cancelled")));
+                    "task ls --status", "pending ready assigned running retrying blocked completed failed cancelled"),
+            Map.entry("webhook deliveries --status", "pending delivered dead")));
 
     /// Commands that print names, by the labels of the parameters that take such names.
-    private static final Map<Pattern, String> LISTS =
-            Map.of(Pattern.compile("(THREAD|ID|FROM|TO).*"), THREADS, Pattern.compile("TASK_ID"), TASKS);
+    private static final Map<Pattern, String> LISTS = Map.of(
+            Pattern.compile("(THREAD|ID|FROM|TO).*"),
+            THREADS,
+            Pattern.compile("TASK_ID"),
+            TASKS,
+            Pattern.compile("WEBHOOK_ID"),
+            "viv webhook ls -q 2>/dev/null");
 
     static Completion of(CommandLine root) {
         var words = new TreeMap<String, List<Word>>();

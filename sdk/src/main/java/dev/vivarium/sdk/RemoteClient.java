@@ -86,6 +86,16 @@ public final class RemoteClient {
         return new Reviews(transport);
     }
 
+    /// Events that may need a person.
+    public Alerts alerts() {
+        return new Alerts(transport);
+    }
+
+    /// Subscriptions of HTTP receivers to events.
+    public Webhooks webhooks() {
+        return new Webhooks(transport);
+    }
+
     /// Host names of the ports of sandboxes.
     public PreviewHosts previewHosts() {
         return transport.get("/console/session", PreviewHosts::read);
