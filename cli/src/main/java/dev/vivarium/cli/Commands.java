@@ -58,6 +58,7 @@ final class Commands {
         commands.put("review", () -> new CommandLine(new ReviewCommand(terminal)));
         commands.put("stop", () -> new CommandLine(new StopCommand(terminal)));
         commands.put("task", this::task);
+        commands.put("git", this::git);
         commands.put("alerts", () -> new CommandLine(new AlertsCommand(terminal)));
         commands.put("webhook", this::webhook);
         commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
@@ -104,6 +105,27 @@ final class Commands {
                 .addSubcommand(new TaskGraphCommand(terminal))
                 .addSubcommand(new TaskCancelCommand(terminal))
                 .addSubcommand(new TaskRetryCommand(terminal));
+    }
+
+    private CommandLine git() {
+        var credential = new CommandLine(new GitCredentialCommand())
+                .addSubcommand(new GitCredentialAddCommand(terminal))
+                .addSubcommand(new GitCredentialLsCommand(terminal))
+                .addSubcommand(new GitCredentialRmCommand(terminal));
+        var pulls = new CommandLine(new GitPrCommand())
+                .addSubcommand(new GitPrLsCommand(terminal))
+                .addSubcommand(new GitPrShowCommand(terminal))
+                .addSubcommand(new GitPrOpenCommand(terminal))
+                .addSubcommand(new GitPrMergeCommand(terminal));
+        return new CommandLine(new GitCommand())
+                .addSubcommand(new GitStatusCommand(terminal))
+                .addSubcommand(new GitCommitCommand(terminal))
+                .addSubcommand(new GitPushCommand(terminal))
+                .addSubcommand(new GitBranchesCommand(terminal))
+                .addSubcommand(new GitCommitsCommand(terminal))
+                .addSubcommand(new GitCompareCommand(terminal))
+                .addSubcommand(pulls)
+                .addSubcommand(credential);
     }
 
     private CommandLine webhook() {

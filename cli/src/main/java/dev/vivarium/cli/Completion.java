@@ -50,6 +50,9 @@ record Completion(Map<String, List<Word>> words, Map<String, String> lists) {
     /// Prints the ids of the user's tasks.
     private static final String TASKS = "viv task ls -q 2>/dev/null";
 
+    /// Prints the ids of the user's runs.
+    private static final String RUNS = "viv runs -q 2>/dev/null";
+
     /// Values of options, by their names. An option of one command has the command before its name.
     private static final Map<String, String> VALUES = new TreeMap<>(Map.ofEntries(
             Map.entry("--color", "auto always never"),
@@ -57,11 +60,15 @@ record Completion(Map<String, List<Word>> words, Map<String, String> lists) {
             Map.entry("--escape", "~ none"),
             Map.entry("--prefer", "local remote"),
             Map.entry("--priority", "low medium high critical"),
+            Map.entry("--forge", "github gitea none"),
             Map.entry("--format", "json slack"),
+            Map.entry("--method", "merge squash rebase"),
             Map.entry("--runtime", "claude openhands command"),
             Map.entry("--severity", "info warning critical"),
             Map.entry("--scope", "fs:ro fs:rw shell shell:ro process snapshot"),
             Map.entry("--status", "running paused completed failed terminated"),
+            Map.entry("--run", "$(" + RUNS + ")"),
+            Map.entry("--state", "open closed all"),
             Map.entry("--task", "$(" + TASKS + ")"),
             Map.entry("--thread", "$(" + THREADS + ")"),
             Map.entry("task add --after", "$(" + TASKS + ")"),
@@ -74,8 +81,12 @@ record Completion(Map<String, List<Word>> words, Map<String, String> lists) {
     private static final Map<Pattern, String> LISTS = Map.of(
             Pattern.compile("(THREAD|ID|FROM|TO).*"),
             THREADS,
+            Pattern.compile("RUN"),
+            RUNS,
             Pattern.compile("TASK_ID"),
             TASKS,
+            Pattern.compile("CREDENTIAL"),
+            "viv git credential ls -q 2>/dev/null",
             Pattern.compile("WEBHOOK_ID"),
             "viv webhook ls -q 2>/dev/null");
 

@@ -96,6 +96,11 @@ public final class RemoteClient {
         return new Webhooks(transport);
     }
 
+    /// Git repositories of runs, and their branches and pull requests.
+    public Git git() {
+        return new Git(transport);
+    }
+
     /// Host names of the ports of sandboxes.
     public PreviewHosts previewHosts() {
         return transport.get("/console/session", PreviewHosts::read);
