@@ -5,11 +5,13 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.TaskPriority;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.sdk.TaskRequest;
+import dev.vivarium.sdk.TaskRequest.RepositoryRequest;
 import dev.vivarium.sdk.Tasks.TaskRecord;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +75,27 @@ final class TaskAddCommand implements Callable<Integer> {
     @Option(names = "--budget", paramLabel = "DOLLARS", description = "Maximum cost of each attempt.")
     private @Nullable BigDecimal budget;
 
+    @Option(names = "--guardian", paramLabel = "POLICY", description = "off, watch, steer or stop (that of the server).")
+    private @Nullable String guardian;
+
+    @Option(
+            names = "--repository",
+            paramLabel = "URL",
+            description = "Git repository that the agent works on, with --credential.")
+    private @Nullable String repository;
+
+    @Option(names = "--credential", paramLabel = "NAME", description = "Stored credential of the repository.")
+    private @Nullable String credential;
+
+    @Option(names = "--base", paramLabel = "BRANCH", description = "Branch to start from (the default branch).")
+    private @Nullable String base;
+
+    @Option(
+            names = "--on-success",
+            paramLabel = "ACTION",
+            description = "push, or pull_request; then the server delivers the changes.")
+    private @Nullable String onSuccess;
+
     @Option(names = "--image", paramLabel = "NAME", description = "Image of the sandbox.")
     private @Nullable String image;
 
@@ -118,6 +141,8 @@ final class TaskAddCommand implements Callable<Integer> {
         request = with(request, retries, TaskRequest::withMaxRetries);
         request = with(request, budget, TaskRequest::withBudget);
         request = with(request, image, TaskRequest::withImage);
+        request = with(request, guardian, TaskRequest::withGuardian);
+        request = with(request, repository(), TaskRequest::withRepository);
         request = env.isEmpty() ? request : request.withEnv(env);
         return after.isEmpty() ? request : request.after(after);
     }
@@ -135,6 +160,21 @@ final class TaskAddCommand implements Callable<Integer> {
                             SandboxException.invalid("--runtime", "must be claude, openhands, command or none")));
         }
         return program.isEmpty() ? request : request.withProgram(program);
+    }
+
+    private @Nullable RepositoryRequest repository() {
+        if (repository == null && credential == null && base == null && onSuccess == null) {
+            return null;
+        }
+        if (repository == null || credential == null) {
+            throw SandboxException.invalid("--repository", "and --credential are needed together");
+        }
+        return new RepositoryRequest(
+                repository,
+                credential,
+                Optional.ofNullable(base),
+                Optional.ofNullable(ticket),
+                Optional.ofNullable(onSuccess));
     }
 
     private static <T> TaskRequest with(

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
@@ -29,7 +30,32 @@ public final class TaskRequest {
     private static final JsonType<List<String>> STRINGS = JsonType.list(JsonType.STRING);
     private static final JsonType<Map<String, String>> TEXTS = JsonType.map(JsonType.STRING);
 
+    private static final JsonType<RepositoryRequest> REPOSITORY = JsonType.written(Map.of(), RepositoryRequest::write);
+
     private final Map<String, Consumer<JsonGenerator>> fields;
+
+    /// Git repository that the agent works on. Immutable.
+    ///
+    /// @param credential name of a stored credential
+    /// @param base       branch to start from; the default branch of the remote if absent
+    /// @param ticket     part of the name of the branch
+    /// @param onSuccess  `push` or `pull_request`
+    public record RepositoryRequest(
+            String url,
+            String credential,
+            Optional<String> base,
+            Optional<String> ticket,
+            Optional<String> onSuccess) {
+        private static void write(JsonGenerator out, RepositoryRequest repository) {
+            out.writeStartObject();
+            out.writeStringProperty("url", repository.url);
+            out.writeStringProperty("credential", repository.credential);
+            repository.base.ifPresent(name -> out.writeStringProperty("base", name));
+            repository.ticket.ifPresent(id -> out.writeStringProperty("ticket", id));
+            repository.onSuccess.ifPresent(action -> out.writeStringProperty("on_success", action));
+            out.writeEndObject();
+        }
+    }
 
     private TaskRequest(Map<String, Consumer<JsonGenerator>> fields) {
         this.fields = fields;
@@ -132,6 +158,15 @@ public final class TaskRequest {
     /// Sets limits for the agent, a JSON object as text.
     public TaskRequest withConstraints(String json) {
         return with("constraints", JsonType.RAW_OBJECT, json);
+    }
+
+    /// Sets the policy of the guardian: `off`, `watch`, `steer` or `stop`.
+    public TaskRequest withGuardian(String policy) {
+        return with("guardian", JsonType.STRING, policy);
+    }
+
+    public TaskRequest withRepository(RepositoryRequest repository) {
+        return with("repository", REPOSITORY, repository);
     }
 
     /// Sets the owner of a single task, for the admin.
