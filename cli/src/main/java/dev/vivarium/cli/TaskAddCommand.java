@@ -118,9 +118,12 @@ final class TaskAddCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Account account = viv.account();
-        TaskRequest request = with(
-                request(), account.user().filter(who -> !who.isEmpty()).orElse(null), TaskRequest::ofUser);
-        TaskRecord added = viv.client(account).tasks().add(request);
+        TaskRequest request = request();
+        TaskRequest owned = account.user()
+                .filter(who -> !who.isEmpty())
+                .map(request::ofUser)
+                .orElse(request);
+        TaskRecord added = viv.client(account).tasks().add(owned);
         if (viv.isJson()) {
             viv.printJson(added.json());
         } else {

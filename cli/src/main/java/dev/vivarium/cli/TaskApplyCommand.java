@@ -168,23 +168,22 @@ final class TaskApplyCommand implements Callable<Integer> {
         if (!viv.isJson()) {
             printEnd(names, ended);
         }
-        return ended.values().stream().allMatch(task -> task.status() == Task.Status.COMPLETED);
+        return ended.stream().allMatch(task -> task.status() == Task.Status.COMPLETED);
     }
 
-    private void printEnd(Map<TaskId, String> names, Map<TaskId, TaskRecord> ended) {
+    private void printEnd(Map<TaskId, String> names, List<TaskRecord> ended) {
         var table = viv.table("NAME", "TASK", "STATUS", "ATTEMPTS", "COST", "REASON");
-        names.forEach((id, name) -> {
-            TaskRecord task = ended.get(id);
+        for (TaskRecord task : ended) {
             table.row(
-                    name,
-                    id.value(),
+                    names.getOrDefault(task.id(), ""),
+                    task.id().value(),
                     task.status().text(),
                     Integer.toString(task.task().attempts().size()),
                     TaskLsCommand.dollars(task.task().costUsd()),
                     task.status() == Task.Status.COMPLETED
                             ? ""
                             : task.task().task().message().orElse(""));
-        });
+        }
         table.print();
     }
 

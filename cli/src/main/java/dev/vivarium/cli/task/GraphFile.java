@@ -51,11 +51,10 @@ public final class GraphFile {
         }
     }
 
-    private GraphFile(SourceFile file, Fields document) {
+    private GraphFile(SourceFile file, Fields document, Items items) {
         this.file = file;
         this.document = document;
-        this.tasks = ((Items) document.all().get("tasks"))
-                .all().stream().map(Fields.class::cast).toList();
+        this.tasks = items.all().stream().map(Fields.class::cast).toList();
         List<Set<Integer>> dependencies = dependencies(names());
         this.steps = StartOrder.steps(dependencies);
         requireNoCycle(StartOrder.cycle(dependencies, steps));
@@ -72,7 +71,7 @@ public final class GraphFile {
         }
         requireSize(file, items);
         checkDocument(file, fields, items);
-        return new GraphFile(file, fields);
+        return new GraphFile(file, fields, items);
     }
 
     private static void requireSize(SourceFile file, Items items) {
@@ -85,7 +84,7 @@ public final class GraphFile {
 
     private static void checkDocument(SourceFile file, Fields document, Items items) {
         var check = new SchemaCheck(file);
-        Map<?, ?> known = (Map<?, ?>) TaskJson.GRAPH.schema().get("properties");
+        Map<?, ?> known = properties();
         document.all().forEach((name, value) -> {
             if (!(known.get(name) instanceof JsonType<?> type)) {
                 List<String> names = known.keySet().stream().map(String::valueOf).toList();
@@ -95,10 +94,21 @@ public final class GraphFile {
                 check.check(name, value, type);
             }
         });
-        var task = (JsonType<?>) ((JsonType<?>) known.get("tasks")).schema().get("items");
         for (int i = 0; i < items.all().size(); i++) {
-            check.check("task " + label(items.all().get(i), i) + ": ", items.all().get(i), task);
+            check.check("task " + label(items.all().get(i), i) + ": ", items.all().get(i), taskType());
         }
+    }
+
+    private static Map<?, ?> properties() {
+        return TaskJson.GRAPH.schema().get("properties") instanceof Map<?, ?> known ? known : Map.of();
+    }
+
+    private static JsonType<?> taskType() {
+        if (properties().get("tasks") instanceof JsonType<?> tasks
+                && tasks.schema().get("items") instanceof JsonType<?> task) {
+            return task;
+        }
+        throw new IllegalStateException("the schema of a graph has no tasks");
     }
 
     /// Returns the name of a task, otherwise its title, otherwise its position.

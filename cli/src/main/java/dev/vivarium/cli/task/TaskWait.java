@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -25,8 +26,8 @@ public final class TaskWait {
     /// The pause is so many times longer than the requests before it, so that the wait costs the server little.
     private static final int SHARE = 10;
 
-    private static final int MIN_PAGE = 20;
-    private static final int MAX_PAGE = 1000;
+    private static final int FEW = 20;
+    private static final int PAGE = 1000;
     private static final int MAX_PAGES = 5;
     private static final int MAX_FAILURES = 600;
 
@@ -47,14 +48,14 @@ public final class TaskWait {
         this.listener = listener;
     }
 
-    /// Returns the tasks in their last state. Completed, failed and cancelled tasks have ended. Blocked tasks depend on
-    /// one that failed or was cancelled.
-    public Map<TaskId, TaskRecord> await(Collection<TaskId> ids) {
+    /// Returns the tasks in their last state, in the same order. Completed, failed and cancelled tasks have ended.
+    /// Blocked tasks depend on one that failed or was cancelled.
+    public List<TaskRecord> await(Collection<TaskId> ids) {
         while (true) {
             long start = System.nanoTime();
             attempt(ids);
             if (ids.stream().allMatch(id -> has(id, SETTLED))) {
-                return Map.copyOf(known);
+                return ids.stream().map(known::get).toList();
             }
             pause(Duration.ofNanos((System.nanoTime() - start) * SHARE));
         }
@@ -88,16 +89,21 @@ public final class TaskWait {
                 || failure instanceof Failure.OfCapacity;
     }
 
-    /// New tasks are at the beginning of the list. One request therefore returns them all.
+    /// Reads few tasks one by one, and many from the list, where new tasks are at the beginning.
     private void read(Set<TaskId> wanted) {
-        var filter = Tasks.Filter.newest(Math.clamp(wanted.size(), MIN_PAGE, MAX_PAGE));
-        Optional<String> next = Optional.of("");
-        for (int i = 0; i < MAX_PAGES && next.isPresent() && !wanted.isEmpty(); i++) {
-            Tasks.Page page = tasks.list(next.get().isEmpty() ? filter : filter.from(next.get()));
-            page.tasks().stream().filter(task -> wanted.remove(task.id())).forEach(this::accept);
-            next = page.next();
+        if (wanted.size() > FEW) {
+            readPages(wanted);
         }
         wanted.forEach(id -> accept(tasks.get(id.value())));
+    }
+
+    private void readPages(Set<TaskId> wanted) {
+        var filter = Tasks.Filter.newest(PAGE);
+        Optional<Tasks.Page> page = Optional.of(tasks.list(filter));
+        for (int i = 0; i < MAX_PAGES && page.isPresent(); i++) {
+            page.get().tasks().stream().filter(task -> wanted.remove(task.id())).forEach(this::accept);
+            page = page.get().next().filter(_ -> !wanted.isEmpty()).map(next -> tasks.list(filter.from(next)));
+        }
     }
 
     private void accept(TaskRecord task) {
