@@ -21,7 +21,7 @@ class CompletionTest {
                     new PrintStream(PrintStream.nullOutputStream()),
                     Map.of(),
                     Terminal.Ttys.NONE))
-            .line(""));
+            .line("", ""));
 
     @TempDir
     private Path scratch;
