@@ -107,7 +107,7 @@ final class ServerOptions {
     }
 
     /// Reads byte by byte, because the rest of the input belongs to the command.
-    private static String firstLine(InputStream in) {
+    static String firstLine(InputStream in) {
         var line = new ByteArrayOutputStream();
         try {
             for (int b = in.read(); b >= 0 && b != '\n'; b = in.read()) {
