@@ -9,6 +9,7 @@ import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
@@ -68,7 +69,25 @@ final class EventBodyReader {
             case "user.approve", "user.reject" -> reviewAnswered(data);
             case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
             case "user.message_delivered" -> delivered(data);
-            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readSent(type, text, data);
+            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
+        };
+    }
+
+    private static EventBody readOfGit(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "git.cloned" ->
+                new GitEvent.Cloned(
+                        run(data),
+                        data.string("url"),
+                        data.string("base"),
+                        data.string("branch"),
+                        millis(data, "took_ms"));
+            case "git.pushed" -> new GitEvent.Pushed(run(data), data.string("branch"), data.string("commit"));
+            case "git.pull_request" ->
+                new GitEvent.PullRequested(
+                        run(data), data.string("branch"), data.integer("number"), data.string("url"));
+            case "git.failed" -> new GitEvent.Failed(run(data), data.string("branch"), data.string("reason"));
+            default -> readSent(type, text, data);
         };
     }
 

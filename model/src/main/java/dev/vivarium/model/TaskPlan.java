@@ -14,6 +14,7 @@ import java.util.Optional;
 /// @param runTimeout   limit of each attempt
 /// @param queueTimeout limit of the time in the queue
 /// @param maxRetries   number of attempts after the first one
+/// @param repository   git repository that the agent works on
 public record TaskPlan(
         Optional<Run.Program> program,
         TaskPriority priority,
@@ -25,7 +26,8 @@ public record TaskPlan(
         Map<String, String> env,
         Optional<Limits> limits,
         Optional<Egress> egress,
-        Optional<String> image) {
+        Optional<String> image,
+        Optional<Repository> repository) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
     public static final int RETRIES = 3;
 
@@ -57,6 +59,7 @@ public record TaskPlan(
                 Map.of(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -69,7 +72,24 @@ public record TaskPlan(
 
     /// Returns the plan with other settings of the queue.
     public TaskPlan with(TaskPriority other, Duration run, Optional<Duration> queue, int retries) {
-        return new TaskPlan(program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image);
+        return new TaskPlan(program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image, repository);
+    }
+
+    /// Returns the plan with another repository.
+    public TaskPlan withRepository(Optional<Repository> other) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                other);
     }
 
     /// Returns the request for the sandbox of an attempt.

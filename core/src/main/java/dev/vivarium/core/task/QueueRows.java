@@ -73,6 +73,9 @@ final class QueueRows {
                 plan.queueTimeout().map(Duration::toMillis).orElse(null),
                 plan.maxRetries(),
                 plan.priority().ordinal());
+        if (plan.repository().isPresent()) {
+            RepositoryColumns.write(sql, task.id(), plan.repository().get());
+        }
     }
 
     static void depend(Sql sql, TaskId task, List<TaskId> targets) throws SQLException {
@@ -304,7 +307,8 @@ final class QueueRows {
                 limits(row),
                 Optional.ofNullable(row.getString("egress"))
                         .map(text -> Egress.of("egress", text.lines().toList())),
-                Optional.ofNullable(row.getString("image")));
+                Optional.ofNullable(row.getString("image")),
+                RepositoryColumns.read(row));
     }
 
     private static Optional<Limits> limits(ResultSet row) throws SQLException {
