@@ -16,6 +16,7 @@ import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
@@ -186,6 +187,7 @@ class EventBodyJsonTest {
                         files(),
                         runs(),
                         tasks(),
+                        git(),
                         reviews(),
                         messages(),
                         guards(),
@@ -297,6 +299,14 @@ class EventBodyJsonTest {
                 Optional.of(TaskError.Kind.TRANSIENT),
                 Optional.of(Instant.parse("2026-01-08T10:00:00Z"))));
         return samples;
+    }
+
+    private static List<EventBody> git() {
+        return List.of(
+                new GitEvent.Cloned(RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
+                new GitEvent.Pushed(RUN, "feature/T-1", "ab12"),
+                new GitEvent.PullRequested(RUN, "feature/T-1", 7, "https://git.example.com/team/shop/pulls/7"),
+                new GitEvent.Failed(RUN, "feature/T-1", "git.example.com refused the request"));
     }
 
     private static List<EventBody> reviews() {
