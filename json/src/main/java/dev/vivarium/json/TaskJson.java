@@ -48,7 +48,7 @@ public final class TaskJson {
     public static final JsonType<TaskError.Kind> ERROR_CLASS =
             constants(TaskError.Kind.class, TaskError.Kind::text, "must be transient, permanent or unknown");
 
-    private static final ObjectType<Inherit> INHERIT = ObjectType.<Inherit>object(
+    static final ObjectType<Inherit> INHERIT = ObjectType.<Inherit>object(
                     "TaskInheritance",
                     field("from", STRING, "The name or id of one of the tasks in `depends_on`.", Inherit::from),
                     optional("files", BOOLEAN, "Start on a fork of its disk.", inherit -> Optional.of(inherit.files())),
@@ -60,8 +60,11 @@ public final class TaskJson {
             .readBy(TaskJson::readInherit)
             .closed();
 
-    private static final ObjectType<Race> RACE = object(
-            "TaskRace", field("attempts", INT, Race::attempts), field("check", list(STRING), Race::check));
+    static final ObjectType<Race> RACE = object(
+            "TaskRace",
+            Race::new,
+            field("attempts", INT, Race::attempts),
+            field("check", list(STRING), Race::check));
 
     private static final ObjectType<Object> PLAN = object(
             "",
@@ -87,6 +90,8 @@ public final class TaskJson {
             optional("egress", EgressJson.EGRESS),
             optional("image", STRING),
             optional("budget_usd", DECIMAL),
+            optional("guardian", RunJson.GUARDIAN, "The policy of its runs; that of the server by default."),
+            optional("repository", GitJson.NEW_REPOSITORY),
             optional("inherit", INHERIT, "What the task takes over from a task that it depends on."),
             optional("attempts", INT.range(2, 8), """
                     Starts this number of attempts at the same time. The first one whose `check` exits with 0 wins; \
@@ -161,6 +166,8 @@ public final class TaskJson {
             optional("queue_timeout_minutes", MINUTES, entry -> entry.plan().queueTimeout()),
             field("max_retries", INT, entry -> entry.plan().maxRetries()),
             optional("budget_usd", DECIMAL, entry -> entry.plan().budgetUsd()),
+            optional("guardian", RunJson.GUARDIAN, entry -> entry.plan().guardian()),
+            optional("repository", GitJson.REPOSITORY, entry -> entry.plan().repository()),
             optional("inherit", INHERIT, entry -> entry.plan().inherit()),
             optional("race", RACE, entry -> entry.plan().race()),
             field("context", RAW_OBJECT, entry -> entry.task().wanted().context()),
@@ -196,6 +203,8 @@ public final class TaskJson {
                 fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
                 fields.optional("egress", EgressJson.EGRESS),
                 fields.optionalString("image"),
+                fields.optional("guardian", RunJson.GUARDIAN),
+                fields.optional("repository", GitJson.NEW_REPOSITORY),
                 fields.optional("inherit", INHERIT),
                 race(fields));
         return new NewQueuedTask(

@@ -14,6 +14,8 @@ import java.util.Optional;
 /// @param runTimeout   limit of each attempt
 /// @param queueTimeout limit of the time in the queue
 /// @param maxRetries   number of attempts after the first one
+/// @param guardian     policy of the runs, if it is not that of the server
+/// @param repository   git repository that the agent works on
 /// @param inherit      what the task takes over from a task that it depends on
 /// @param race         attempts that run at the same time
 public record TaskPlan(
@@ -28,6 +30,8 @@ public record TaskPlan(
         Optional<Limits> limits,
         Optional<Egress> egress,
         Optional<String> image,
+        Optional<GuardianPolicy> guardian,
+        Optional<Repository> repository,
         Optional<Inherit> inherit,
         Optional<Race> race) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
@@ -63,6 +67,8 @@ public record TaskPlan(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -76,7 +82,41 @@ public record TaskPlan(
     /// Returns the plan with other settings of the queue.
     public TaskPlan with(TaskPriority other, Duration run, Optional<Duration> queue, int retries) {
         return new TaskPlan(
-                program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image, inherit, race);
+                program,
+                other,
+                agentType,
+                run,
+                queue,
+                retries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                inherit,
+                race);
+    }
+
+    /// Returns the plan with another repository.
+    public TaskPlan withRepository(Optional<Repository> other) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                other,
+                inherit,
+                race);
     }
 
     public TaskPlan withBudget(BigDecimal dollars) {
@@ -92,6 +132,8 @@ public record TaskPlan(
                 limits,
                 egress,
                 image,
+                guardian,
+                repository,
                 inherit,
                 race);
     }
@@ -109,6 +151,8 @@ public record TaskPlan(
                 limits,
                 egress,
                 image,
+                guardian,
+                repository,
                 Optional.of(wanted),
                 race);
     }
@@ -126,6 +170,8 @@ public record TaskPlan(
                 limits,
                 egress,
                 image,
+                guardian,
+                repository,
                 inherit,
                 Optional.of(wanted));
     }

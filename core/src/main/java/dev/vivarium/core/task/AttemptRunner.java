@@ -84,6 +84,8 @@ public final class AttemptRunner {
                 sandbox.image().or(from::image).map(sandbox::withImage).orElse(sandbox),
                 job.row().plan().budgetUsd(),
                 from.conversation(),
+                job.row().plan().guardian(),
+                job.row().plan().repository(),
                 from.files()));
         record(201, "POST /api/v1/sandboxes", run, "attempt " + job.attempt().number() + " at task " + task.id());
     }

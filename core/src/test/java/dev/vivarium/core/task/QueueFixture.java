@@ -131,6 +131,7 @@ abstract class QueueFixture {
                 Optional.empty(),
                 Instant.EPOCH,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 

@@ -14,11 +14,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.DutyLease;
+import dev.vivarium.model.BranchName;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Race;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Repository;
+import dev.vivarium.model.RepositoryUrl;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Task;
@@ -142,6 +146,15 @@ abstract class TaskQueueContract extends QueueFixture {
                 Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
                 Optional.of(Egress.of("egress", List.of("example.com"))),
                 Optional.of("debian"),
+                Optional.of(GuardianPolicy.WATCH),
+                Optional.of(new Repository(
+                        RepositoryUrl.of("https://git.example.com:8443/team/shop"),
+                        Optional.of(new BranchName("main")),
+                        Optional.empty(),
+                        Optional.of("TICKET-1"),
+                        new Repository.Credential.Named("forge"),
+                        0,
+                        Optional.of(Repository.OnSuccess.PULL_REQUEST))),
                 Optional.empty(),
                 Optional.of(new Race(3, List.of("make", "test it"))));
 
@@ -264,6 +277,8 @@ abstract class TaskQueueContract extends QueueFixture {
                 0,
                 Optional.empty(),
                 Map.of(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),

@@ -39,7 +39,17 @@ public final class UserTasks {
     /// Adds tasks of one owner, all or none. Applies the rules for runs to each.
     public List<TaskId> add(Principal caller, UserId owner, List<NewQueuedTask> tasks) {
         CreateSandbox.requireMayActFor(caller, owner);
-        return queue.add(owner, tasks);
+        return queue.add(
+                owner, tasks.stream().map(task -> withCredential(owner, task)).toList());
+    }
+
+    private NewQueuedTask withCredential(UserId owner, NewQueuedTask task) {
+        TaskPlan plan = task.plan();
+        return new NewQueuedTask(
+                task.name(),
+                task.task(),
+                plan.withRepository(startRun.accepted(owner, plan.repository())),
+                task.dependsOn());
     }
 
     /// Fails with `InvalidRequest` if the server could not run the task, and with `Unsupported` if it inherits files
@@ -53,12 +63,17 @@ public final class UserTasks {
                 && plan.egress().isEmpty()
                 && plan.image().isEmpty()
                 && plan.budgetUsd().isEmpty()
+                && plan.repository().isEmpty()
                 && plan.inherit().isEmpty()
                 && plan.race().isEmpty();
         require(
                 plan.program().isPresent() || isEmpty,
                 "runtime",
-                "is required with env, limits, egress, image, budget_usd, inherit or attempts");
+                "is required with env, limits, egress, image, budget_usd, repository, inherit or attempts");
+        require(
+                plan.race().isEmpty() || plan.repository().isEmpty(),
+                "attempts",
+                "must not be given with repository, because all attempts would push to one branch");
         if (plan.inherit().filter(Inherit::files).isPresent()) {
             snapshots.requireSupported();
         }

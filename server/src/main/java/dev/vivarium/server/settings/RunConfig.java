@@ -14,6 +14,7 @@ import java.util.Optional;
 /// @param transcripts retention of conversations
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
+/// @param git settings of git repositories
 /// @param diagnosis search for stuck workflows
 public record RunConfig(
         String image,
@@ -21,6 +22,8 @@ public record RunConfig(
         Transcripts.Retention transcripts,
         Duration afterRun,
         TaskLimits tasks,
+        GuardianConfig guardian,
+        GitConfig git,
         Diagnosis diagnosis) {
     /// @param program program of diagnostic tasks; absent for none
     public record Diagnosis(Duration every, Optional<Run.Program> program) {}
@@ -37,6 +40,8 @@ public record RunConfig(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                GuardianConfig.of(settings),
+                GitConfig.of(settings),
                 new Diagnosis(
                         settings.get(Catalogue.DIAGNOSTIC_INTERVAL),
                         settings.get(Catalogue.DIAGNOSTIC_RUNTIME)
