@@ -1,5 +1,5 @@
 import { Link, useRouteContext } from '@tanstack/react-router'
-import { Boxes, Inbox, Keyboard, Plus, Settings, ShieldCheck, Sprout } from 'lucide-react'
+import { Boxes, Inbox, Keyboard, Plus, Settings, ShieldCheck, Sprout, Workflow } from 'lucide-react'
 import { useWaiting } from '../inbox/use-waiting'
 import css from './Frame.module.css'
 
@@ -25,6 +25,10 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
       <Link to="/console" className={css.place} activeOptions={{ exact: true, includeSearch: false }}>
         <Boxes size={20} aria-hidden />
         Fleet
+      </Link>
+      <Link to="/console/tasks" className={css.place} activeOptions={{ includeSearch: false }}>
+        <Workflow size={20} aria-hidden />
+        Tasks
       </Link>
       <Link to="/console/spawn" className={css.place} activeOptions={{ includeSearch: false }}>
         <Plus size={20} aria-hidden />

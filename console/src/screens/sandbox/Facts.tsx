@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
 import type { Sandbox } from '~/api/types'
@@ -75,6 +76,7 @@ export function Facts({ sandbox, events, replay }: Props) {
         <dl className={css.list}>
           {sandbox.run?.model && <Fact name="Model">{sandbox.run.model}</Fact>}
           <Fact name="Runtime">{sandbox.runtime ?? 'no agent'}</Fact>
+          <TaskFact sandbox={sandbox} />
           <Fact name="Owner">{sandbox.user_id}</Fact>
           <Fact name="Thread">
             <code>{sandbox.thread_id}</code>
@@ -93,6 +95,19 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** A link to the task of the queue. The thread of an attempt is named after its task. */
+function TaskFact({ sandbox: { run, thread_id: thread } }: { sandbox: Sandbox }) {
+  const taskId = run?.task?.task_id
+  if (taskId === undefined || !thread.startsWith(`${taskId}-`)) return null
+  return (
+    <Fact name="Task">
+      <Link to="/console/tasks/$taskId" params={{ taskId }}>
+        Open the task
+      </Link>
+    </Fact>
   )
 }
 
