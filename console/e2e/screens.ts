@@ -73,6 +73,11 @@ export const SCREENS: readonly Screen[] = [
     shown: (page) => page.getByRole('img', { name: 'Build the project; Run the tests, after' }).waitFor(),
   },
   {
+    name: 'alerts',
+    path: () => '/alerts',
+    shown: (page) => page.getByRole('heading', { name: /alerts/i }).waitFor(),
+  },
+  {
     name: 'timeline',
     path: (scene) => `/sandboxes/${scene.asking}`,
     shown: (page) => page.getByRole('button', { name: 'Approve' }).waitFor(),

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import { sessionQuery } from './api/session'
+import { SEVERITIES, type Severity } from './api/supervision'
 import type { Status, TaskStatus } from './api/types'
 import { adminSearch } from './screens/admin/parts'
 import { FleetScreen } from './screens/fleet/FleetScreen'
@@ -15,6 +16,7 @@ import { lazily } from './ui/lazily'
 import { Failure } from './ui/States'
 
 const AdminScreen = lazily(() => import('./screens/admin/AdminScreen'), 'AdminScreen')
+const AlertsScreen = lazily(() => import('./screens/alerts/AlertsScreen'), 'AlertsScreen')
 const DocsScreen = lazily(() => import('./screens/docs/DocsScreen'), 'DocsScreen')
 const NewTasksScreen = lazily(() => import('./screens/tasks/NewTasksScreen'), 'NewTasksScreen')
 const SettingsScreen = lazily(() => import('./screens/settings/SettingsScreen'), 'SettingsScreen')
@@ -124,6 +126,16 @@ const taskRoute = createRoute({
   component: TaskScreen,
 })
 
+const alertsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/alerts',
+  validateSearch: (search): { severity?: Severity; acknowledged?: true } => ({
+    severity: oneOf(SEVERITIES, search.severity),
+    acknowledged: search.acknowledged === true ? true : undefined,
+  }),
+  component: AlertsScreen,
+})
+
 /** What of a sandbox is looked at. */
 interface SandboxSearch {
   readonly tab?: string
@@ -204,6 +216,7 @@ const routeTree = rootRoute.addChildren([
     tasksRoute,
     newTasksRoute,
     taskRoute,
+    alertsRoute,
     sandboxRoute,
     adminRoute,
     settingsRoute,

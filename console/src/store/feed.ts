@@ -5,7 +5,8 @@ import { CONNECTING, type LiveState } from '~/live/state'
 import { LiveStream } from '~/live/stream'
 
 /** Output and files are left out: they are frequent, and no page that uses the feed shows them. */
-const TYPES = 'sandbox.,agent.,user.,guardian.,command.started,command.completed,task.'
+const TYPES =
+  'sandbox.,agent.,user.,guardian.,command.started,command.completed,task.,workflow.,conductor.,anomaly.,webhook.,review.'
 
 /** An event of any sandbox or task that the user may see. */
 export interface FeedEvent {

@@ -33,6 +33,7 @@ export function Frame() {
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
         { keys: 'g k', does: 'Go to the tasks', run: () => void navigate({ to: '/console/tasks' }) },
+        { keys: 'g l', does: 'Go to the alerts', run: () => void navigate({ to: '/console/alerts' }) },
         { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },
         { keys: 'g a', does: 'Go to the administration', run: () => void navigate({ to: '/console/admin' }) },
         { keys: 'g s', does: 'Go to the settings', run: () => void navigate({ to: '/console/settings' }) },
