@@ -39,7 +39,7 @@ describe('alerts', () => {
 describe('the routes of alerts and webhooks', () => {
   afterEach(() => vi.unstubAllGlobals())
 
-  /** Answers with these bodies by path, and with 404 otherwise. Returns what was asked. */
+  /** Answers with these bodies by path, and with 404 otherwise. Returns the requests. */
   function serving(bodies: Record<string, unknown>): string[] {
     const asked: string[] = []
     vi.stubGlobal('fetch', (path: string, init?: RequestInit) => {

@@ -3,7 +3,7 @@ import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } fr
 import { type RenderResult, render } from '@testing-library/react'
 import type { ReactNode } from 'react'
 
-/** Renders what needs a router and queries. */
+/** Renders components that need a router and queries. */
 export async function routed(children: ReactNode): Promise<RenderResult> {
   const router = createRouter({
     routeTree: createRootRoute({ component: () => children }),

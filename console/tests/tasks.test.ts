@@ -71,7 +71,7 @@ describe('the list of tasks', () => {
   })
 })
 
-/** A source that notes what it was asked. */
+/** A source that records its calls. */
 class TestSource implements TaskSource {
   readonly asked: string[] = []
   all: Task[]

@@ -60,7 +60,7 @@ export class Feed {
     connections.remove(this)
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that removes the follower. */
   follow(follower: Follower): () => void {
     this.#followers.add(follower)
     if (this.#isOpen) follower.onOpen()

@@ -1,4 +1,4 @@
-/** Something to draw, and what it depends on. Dependencies that are not drawn are left out. */
+/** A box and its dependencies. Dependencies that are not in the picture are left out. */
 export interface Knot {
   readonly id: string
   readonly dependsOn: readonly string[]
@@ -9,7 +9,7 @@ export interface Point {
   readonly y: number
 }
 
-/** A line from a dependency to what depends on it. */
+/** A line from a dependency to its dependent. */
 export interface Edge {
   readonly from: string
   readonly to: string

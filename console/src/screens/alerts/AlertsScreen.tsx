@@ -7,7 +7,7 @@ import { AlertList, LOOKS } from './AlertList'
 import css from './Alerts.module.css'
 import { useAlerts } from './use-alerts'
 
-/** What happened without a person and may need one. */
+/** Events that may need a person. */
 export function AlertsScreen() {
   const { severity, acknowledged = false } = useSearch({ from: '/frame/console/alerts' })
   const navigate = useNavigate({ from: '/console/alerts' })

@@ -21,7 +21,7 @@ import { useConnected } from './use-tasks'
 /** Costs of a running attempt, and the end of a cancelled one, have no event of the task. */
 const EVERY_MS = 5_000
 
-/** One task: what it is, its attempts, and the tasks that are connected with it. */
+/** The page of a task: its description, its attempts, and the tasks that are connected with it. */
 export function TaskScreen() {
   const { taskId } = useParams({ from: '/frame/console/tasks/$taskId' })
   const watch = useConnected(taskId)
@@ -159,7 +159,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   )
 }
 
-/** What the task depends on, what depends on it, and the whole graph as a picture. */
+/** The tasks before and after a task, and the graph as a picture. */
 function Connections({ all, task }: { all: readonly Task[]; task: Task }) {
   const drawn = useMemo(
     () =>

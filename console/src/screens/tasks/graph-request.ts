@@ -12,7 +12,7 @@ export type RowProblems = Partial<Record<TaskField, string>>
 export interface GraphProblems {
   /** By the key of a row. */
   readonly rows: ReadonlyMap<string, RowProblems>
-  /** What concerns no single row. */
+  /** A problem of the whole graph. */
   readonly whole?: string
 }
 

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<GuardAct, string>> = {
   report: 'Report of the conductor',
 }
 
-/** What the guardian saw and did, with links to the events that show it. */
+/** A note of the guardian or the conductor, with links to the events that show the pattern. */
 export function GuardPart({ row }: { row: GuardRow }) {
   const Icon = row.by === 'conductor' ? Users : Shield
   return (
