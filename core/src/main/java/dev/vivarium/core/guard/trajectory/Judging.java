@@ -90,20 +90,25 @@ final class Judging implements AutoCloseable {
         Instant now = clock.instant();
         for (TrajectoryRows.Row row : rows) {
             Run run = active.get(row.run());
-            Last last = judged.getOrDefault(row.run(), Last.NEVER);
-            boolean isWatched = run != null
-                    && run.status() == Run.Status.RUNNING
-                    && row.policy() != GuardianPolicy.OFF
-                    && !now.isBefore(last.at.plus(INTERVAL));
-            if (isWatched) {
+            if (run != null && isWatched(row, run, now)) {
                 Trajectory trajectory = TrajectoryText.decode(row.state());
-                if (trajectory.counters.calls >= last.calls + CALLS) {
+                if (trajectory.counters.calls >= last(run.id()).calls + CALLS) {
                     due.add(new Due(row, run, trajectory));
                 }
             }
         }
-        due.sort(Comparator.comparing(one -> judged.getOrDefault(one.run.id(), Last.NEVER).at));
+        due.sort(Comparator.comparing(one -> last(one.run.id()).at));
         return due.subList(0, Math.min(MOST, due.size()));
+    }
+
+    private boolean isWatched(TrajectoryRows.Row row, Run run, Instant now) {
+        return run.status() == Run.Status.RUNNING
+                && row.policy() != GuardianPolicy.OFF
+                && !now.isBefore(last(run.id()).at.plus(INTERVAL));
+    }
+
+    private Last last(RunId run) {
+        return judged.getOrDefault(run, Last.NEVER);
     }
 
     private void judge(Due due) {
