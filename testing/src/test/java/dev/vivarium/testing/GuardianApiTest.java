@@ -45,10 +45,9 @@ class GuardianApiTest {
 
     @BeforeAll
     static void start() {
-        model = ScriptedModel.start(
-                Script.parse("""
-                        {"otherwise": {"text": "{\\"alignment\\": 0.2, \\"state\\": \\"drifting\\", \\
-                        \\"message\\": \\"Return to the task.\\", \\"confidence\\": 0.9}"}}"""), 0);
+        String judgement = "{'alignment': 0.2, 'state': 'drifting', 'message': 'Return to the task.', 'confidence': 0.9}";
+        String text = judgement.replace("'", "\\\"");
+        model = ScriptedModel.start(Script.parse("{\"otherwise\": {\"text\": \"" + text + "\"}}"), 0);
         server = TestServer.start(
                 "--guardian-cooldown-seconds", "1",
                 "--guardian-interval-seconds", "0.5",
