@@ -180,16 +180,7 @@ class EventBodyJsonTest {
     }
 
     private static Stream<EventBody> samples() {
-        return Stream.of(
-                        sandboxes(),
-                        commands(),
-                        files(),
-                        runs(),
-                        tasks(),
-                        reviews(),
-                        messages(),
-                        guards(),
-                        workers())
+        return Stream.of(sandboxes(), commands(), files(), runs(), tasks(), reviews(), messages(), guards(), workers())
                 .flatMap(List::stream);
     }
 
@@ -338,8 +329,7 @@ class EventBodyJsonTest {
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.PAUSE),
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.STOP),
                 new GuardianEvent.Outcome(RUN, TASK, pattern, true),
-                new GuardianEvent.Judged(
-                        RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
+                new GuardianEvent.Judged(RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
                 new ConductorEvent.Report(3, 0.33, List.of(overlap)));
     }
 

@@ -28,8 +28,8 @@ import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Asks the judge about runs, apart from the rules. The rules never wait for it, and its judgement leads to a message at
-/// most. Thread-safe.
+/// Asks the judge about runs, apart from the rules. The rules never wait for it, and its judgement leads to a message
+/// at most. Thread-safe.
 final class Judging implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Judging.class);
 
@@ -58,10 +58,7 @@ final class Judging implements AutoCloseable {
 
     private record Due(TrajectoryRows.Row row, Run run, Trajectory trajectory) {}
 
-    Judging(
-            Guardian.Parts parts,
-            InstantSource clock,
-            BiConsumer<SandboxId, Optional<Finding>> wake) {
+    Judging(Guardian.Parts parts, InstantSource clock, BiConsumer<SandboxId, Optional<Finding>> wake) {
         this.parts = parts;
         this.clock = clock;
         this.wake = wake;
@@ -135,11 +132,7 @@ final class Judging implements AutoCloseable {
     }
 
     private static Finding finding(Due due, Judgement judgement, long seq) {
-        var evidence = new ArrayList<>(due.trajectory.finished().stream()
-                .map(Call::seq)
-                .toList()
-                .reversed()
-                .stream()
+        var evidence = new ArrayList<>(due.trajectory.finished().stream().map(Call::seq).toList().reversed().stream()
                 .limit(Tally.SEQS - 1)
                 .toList()
                 .reversed());

@@ -33,8 +33,8 @@ class RecordedTrajectoriesTest {
     private static final String FIRST_ROW =
             "| run | what the agent does | calls | rules | furthest action | after calls |";
 
-    /// The recorded runs are short, so the cooldown is short too. Every review is approved at once: the run is stopped
-    /// only if its pattern goes on.
+    /// The recorded runs are short, so the cooldown is short too. Every review is approved at once: the run is
+    /// stopped only if its pattern goes on.
     private static final GuardianLimits LIMITS = new GuardianLimits(
             GuardianPolicy.STOP, Duration.ofMinutes(1), Duration.ofSeconds(1), 5, Duration.ofMinutes(10));
 
@@ -127,13 +127,13 @@ class RecordedTrajectoriesTest {
         var found = new LinkedHashSet<String>();
         ill().forEach(recording -> found.addAll(replay(recording).rules()));
 
-        assertThat(found)
-                .containsAll(Rule.ALL.stream().map(Rule::name).toList());
+        assertThat(found).containsAll(Rule.ALL.stream().map(Rule::name).toList());
     }
 
     @Test
     void atLeastEighteenIllRunsAreFound() {
-        assertThat(ill().filter(recording -> !replay(recording).rules().isEmpty()).count())
+        assertThat(ill().filter(recording -> !replay(recording).rules().isEmpty())
+                        .count())
                 .isGreaterThanOrEqualTo(18);
     }
 
@@ -144,7 +144,9 @@ class RecordedTrajectoriesTest {
             for (int round = 0; round < 50; round++) {
                 recording.steps().forEach(trajectory::apply);
             }
-            assertThat(TrajectoryText.encode(trajectory).length()).as(recording.name()).isLessThan(64 * 1024);
+            assertThat(TrajectoryText.encode(trajectory).length())
+                    .as(recording.name())
+                    .isLessThan(64 * 1024);
         }
     }
 
