@@ -7,6 +7,7 @@ import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
@@ -82,6 +83,7 @@ public final class EventBodyJson implements EventCodec {
                 case FileEvent event -> write(out, event);
                 case RunEvent event -> write(out, event);
                 case TaskEvent event -> write(out, event);
+                case GitEvent event -> write(out, event);
                 case ReviewEvent event -> write(out, event);
                 case MessageEvent event -> write(out, event);
                 case GuardianEvent event -> write(out, event);
@@ -260,6 +262,34 @@ public final class EventBodyJson implements EventCodec {
                 out.writeNumberProperty("duration_ms", took.toMillis());
                 out.writeNumberProperty("status", status);
                 out.writeBooleanProperty("estimated", estimated);
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, GitEvent event) {
+        switch (event) {
+            case GitEvent.Cloned(var run, var url, var base, var branch, var took) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("url", url);
+                out.writeStringProperty("base", base);
+                out.writeStringProperty("branch", branch);
+                out.writeNumberProperty("took_ms", took.toMillis());
+            }
+            case GitEvent.Pushed(var run, var branch, var commit) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeStringProperty("commit", commit);
+            }
+            case GitEvent.PullRequested(var run, var branch, var number, var url) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeNumberProperty("number", number);
+                out.writeStringProperty("url", url);
+            }
+            case GitEvent.Failed(var run, var branch, var reason) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeStringProperty("reason", reason);
             }
         }
     }

@@ -12,6 +12,7 @@ import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
@@ -76,7 +77,25 @@ final class EventBodyReader {
                 new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
             case "guardian.judged" -> judged(data);
             case "conductor.report" -> report(data);
-            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readSent(type, text, data);
+            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
+        };
+    }
+
+    private static EventBody readOfGit(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "git.cloned" ->
+                new GitEvent.Cloned(
+                        run(data),
+                        data.string("url"),
+                        data.string("base"),
+                        data.string("branch"),
+                        millis(data, "took_ms"));
+            case "git.pushed" -> new GitEvent.Pushed(run(data), data.string("branch"), data.string("commit"));
+            case "git.pull_request" ->
+                new GitEvent.PullRequested(
+                        run(data), data.string("branch"), data.integer("number"), data.string("url"));
+            case "git.failed" -> new GitEvent.Failed(run(data), data.string("branch"), data.string("reason"));
+            default -> readSent(type, text, data);
         };
     }
 

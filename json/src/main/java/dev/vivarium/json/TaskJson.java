@@ -68,7 +68,8 @@ public final class TaskJson {
             optional("egress", EgressJson.EGRESS),
             optional("image", STRING),
             optional("budget_usd", DECIMAL),
-            optional("guardian", RunJson.GUARDIAN, "The policy of its runs; that of the server by default."));
+            optional("guardian", RunJson.GUARDIAN, "The policy of its runs; that of the server by default."),
+            optional("repository", GitJson.NEW_REPOSITORY));
 
     /// A task to add.
     public static final ObjectType<Object> NEW_TASK = PLAN.and(
@@ -139,6 +140,7 @@ public final class TaskJson {
             field("max_retries", INT, entry -> entry.plan().maxRetries()),
             optional("budget_usd", DECIMAL, entry -> entry.plan().budgetUsd()),
             optional("guardian", RunJson.GUARDIAN, entry -> entry.plan().guardian()),
+            optional("repository", GitJson.REPOSITORY, entry -> entry.plan().repository()),
             field("context", RAW_OBJECT, entry -> entry.task().wanted().context()),
             field("constraints", RAW_OBJECT, entry -> entry.task().wanted().constraints()),
             field("attempts", list(ATTEMPT), QueuedTask::attempts),
@@ -172,7 +174,8 @@ public final class TaskJson {
                 fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
                 fields.optional("egress", EgressJson.EGRESS),
                 fields.optionalString("image"),
-                fields.optional("guardian", RunJson.GUARDIAN));
+                fields.optional("guardian", RunJson.GUARDIAN),
+                fields.optional("repository", GitJson.NEW_REPOSITORY));
         return new NewQueuedTask(
                 fields.optionalString("name"),
                 new NewTask(

@@ -14,6 +14,7 @@ public sealed interface EventBody
                 FileEvent,
                 RunEvent,
                 TaskEvent,
+                GitEvent,
                 ReviewEvent,
                 MessageEvent,
                 GuardianEvent,

@@ -24,22 +24,26 @@ public final class Agents {
     private final Supervisor supervisor;
     private final Transcripts transcripts;
     private final String image;
+    private final RunSetup setup;
     private final RunQuota quotas;
 
     /// @param image image with the SDKs of the agents
+    /// @param setup prepares the sandbox of each run
     public Agents(
             Sandboxes sandboxes,
             Runs runs,
             Workers workers,
             Supervisor supervisor,
             Transcripts transcripts,
-            String image) {
+            String image,
+            RunSetup setup) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.workers = workers;
         this.supervisor = supervisor;
         this.transcripts = transcripts;
         this.image = image;
+        this.setup = setup;
         this.quotas = new RunQuota(runs, sandboxes.quotas().quota().runs());
     }
 
@@ -59,8 +63,9 @@ public final class Agents {
         }
         try {
             wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            RunSetup.Prepared prepared = setup.prepare(opened.sandbox(), run, wanted);
             Run named = runs.named(run, Processes.newName());
-            workers.start(opened.sandbox(), named, request.env());
+            workers.start(opened.sandbox(), named, request.env(), prepared);
             supervisor.take(runs.started(named));
         } catch (SandboxException e) {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()), ReasonCode.NOT_STARTED);

@@ -75,6 +75,9 @@ final class QueueRows {
                 plan.maxRetries(),
                 plan.priority().ordinal(),
                 plan.guardian().map(GuardianPolicy::text).orElse(null));
+        if (plan.repository().isPresent()) {
+            RepositoryColumns.write(sql, task.id(), plan.repository().get());
+        }
     }
 
     static void depend(Sql sql, TaskId task, List<TaskId> targets) throws SQLException {
@@ -308,7 +311,8 @@ final class QueueRows {
                         .map(text -> Egress.of("egress", text.lines().toList())),
                 Optional.ofNullable(row.getString("image")),
                 Optional.ofNullable(row.getString("guardian"))
-                        .flatMap(text -> TextEnum.find(GuardianPolicy.class, text)));
+                        .flatMap(text -> TextEnum.find(GuardianPolicy.class, text)),
+                RepositoryColumns.read(row));
     }
 
     private static Optional<Limits> limits(ResultSet row) throws SQLException {

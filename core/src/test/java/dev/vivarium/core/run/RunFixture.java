@@ -28,7 +28,8 @@ public record RunFixture(Runs runs) {
                 NewSandbox.of(owner, sandbox.thread()),
                 Optional.of(new BigDecimal("1")),
                 Optional.empty(),
-                policy);
+                policy,
+                Optional.empty());
         return runs.started(runs.named(runs.begin(sandbox, wanted, Optional.empty(), true), "p1"));
     }
 

@@ -111,7 +111,6 @@ abstract class RunsContract {
                 run.program(),
                 NewSandbox.of(ANNA, new ThreadId("other")),
                 Optional.empty(),
-                Optional.empty(),
                 Optional.empty());
         assertThatThrownBy(() -> runs.begin(info(2), again, Optional.empty(), false))
                 .hasMessageContaining("somebody works at task");
@@ -389,7 +388,6 @@ abstract class RunsContract {
                 new Run.Program(Run.Runtime.COMMAND, List.of("sh", "-c", "echo 'a b'"), Optional.empty()),
                 NewSandbox.of(ANNA, sandbox.thread()),
                 budget.map(BigDecimal::new),
-                Optional.empty(),
                 Optional.empty());
         return runs.begin(sandbox, wanted, Optional.empty(), false);
     }

@@ -20,6 +20,7 @@ import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.json.EventBodyJson;
+import dev.vivarium.model.BranchName;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.GuardianPolicy;
@@ -27,6 +28,8 @@ import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Repository;
+import dev.vivarium.model.RepositoryUrl;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -275,7 +278,15 @@ abstract class TaskQueueContract {
                 Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
                 Optional.of(Egress.of("egress", List.of("example.com"))),
                 Optional.of("debian"),
-                Optional.of(GuardianPolicy.WATCH));
+                Optional.of(GuardianPolicy.WATCH),
+                Optional.of(new Repository(
+                        RepositoryUrl.of("https://git.example.com:8443/team/shop"),
+                        Optional.of(new BranchName("main")),
+                        Optional.empty(),
+                        Optional.of("TICKET-1"),
+                        new Repository.Credential.Named("forge"),
+                        0,
+                        Optional.of(Repository.OnSuccess.PULL_REQUEST))));
 
         TaskId id = queue.add(ANN, List.of(task("a", plan))).getFirst();
 
@@ -396,6 +407,7 @@ abstract class TaskQueueContract {
                 0,
                 Optional.empty(),
                 Map.of(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
