@@ -232,8 +232,8 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
-        var actions = new GuardianActions(
-                GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
+        var actions =
+                new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
         var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
