@@ -141,7 +141,7 @@ final class ServerOptions {
 
     private static Path home(Map<String, String> env) {
         String home = env.getOrDefault("VIV_HOME", "");
-        return home.isEmpty() ? Path.of(System.getProperty("user.home"), ".vivarium") : Path.of(home);
+        return home.isEmpty() ? Directories.home(env).resolve(".vivarium") : Path.of(home);
     }
 
     private static Path credentials(Map<String, String> env) {

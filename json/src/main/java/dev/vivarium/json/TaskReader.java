@@ -75,6 +75,8 @@ public final class TaskReader {
                 Map.of(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                fields.optional("guardian", RunJson.GUARDIAN),
                 Optional.empty());
     }
 

@@ -41,6 +41,8 @@ class TaskReaderTest {
                 Map.of(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
         var task = new QueuedTask(
                 task(Optional.of("{\"summary\":\"done\"}")),

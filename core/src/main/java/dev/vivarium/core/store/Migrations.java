@@ -45,7 +45,9 @@ final class Migrations {
             "V25__key_details.sql",
             "V26__session_view.sql",
             "V27__duty_leases.sql",
-            "V28__tasks.sql");
+            "V28__tasks.sql",
+            "V31__guardian.sql",
+            "V34__git.sql");
 
     private Migrations() {}
 

@@ -11,8 +11,15 @@ import java.time.Duration;
 /// @param transcripts retention of conversations
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
+/// @param git settings of git repositories
 public record RunConfig(
-        String image, Duration reviewTimeout, Transcripts.Retention transcripts, Duration afterRun, TaskLimits tasks) {
+        String image,
+        Duration reviewTimeout,
+        Transcripts.Retention transcripts,
+        Duration afterRun,
+        TaskLimits tasks,
+        GuardianConfig guardian,
+        GitConfig git) {
     static RunConfig of(Settings settings) {
         return new RunConfig(
                 settings.get(Catalogue.WORKER_IMAGE),
@@ -24,6 +31,8 @@ public record RunConfig(
                 new TaskLimits(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
-                        settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)));
+                        settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                GuardianConfig.of(settings),
+                GitConfig.of(settings));
     }
 }
