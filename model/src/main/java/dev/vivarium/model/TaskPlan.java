@@ -72,7 +72,8 @@ public record TaskPlan(
 
     /// Returns the plan with other settings of the queue.
     public TaskPlan with(TaskPriority other, Duration run, Optional<Duration> queue, int retries) {
-        return new TaskPlan(program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image, repository);
+        return new TaskPlan(
+                program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image, repository);
     }
 
     /// Returns the plan with another repository.

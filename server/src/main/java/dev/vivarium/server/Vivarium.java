@@ -211,7 +211,11 @@ public final class Vivarium implements AutoCloseable {
         var handlers = new Handlers();
         router = router(handlers);
         var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(routers(handlers, model, git.relay(audit, scheduler)), admission, new AccessAudit(audit, CLOCK), idempotency);
+        edge.serve(
+                routers(handlers, model, git.relay(audit, scheduler)),
+                admission,
+                new AccessAudit(audit, CLOCK),
+                idempotency);
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);

@@ -69,8 +69,8 @@ public final class HostGit {
         }
     }
 
-    /// The credential is in the environment of the process, which no other user of the host can read. The address is
-    /// the one that was checked.
+    /// The credential is in the environment of the process, which no other user of the host can read. The address
+    /// is the one that was checked.
     private Map<String, String> settings(Remote remote, InetAddress address) {
         var settings = new LinkedHashMap<String, String>();
         settings.put("http.extraHeader", "Authorization: " + remote.secret().basic());
@@ -118,7 +118,8 @@ public final class HostGit {
                 throw new IOException("git did not end within " + LONGEST.toMinutes() + " minutes");
             }
             if (process.exitValue() != 0) {
-                String text = Files.readString(output, StandardCharsets.ISO_8859_1).strip();
+                String text =
+                        Files.readString(output, StandardCharsets.ISO_8859_1).strip();
                 throw new IOException("git exited with " + process.exitValue() + ": "
                         + text.substring(Math.max(0, text.length() - MAX_SHOWN)));
             }
