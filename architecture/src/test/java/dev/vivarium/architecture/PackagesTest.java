@@ -34,6 +34,10 @@ class PackagesTest {
 
     private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
+                    "guard.trajectory",
+                    new Layer(
+                            Set.of("task", "run", "sandbox", "access", "log", "store"),
+                            "the guardian reads the log and acts on runs as a person does, and the audit log shows it")),
                     "git",
                     new Layer(
                             Set.of("run", "sandbox", "exec", "access", "egress", "provider", "log", "store"),

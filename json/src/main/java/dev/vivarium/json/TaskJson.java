@@ -68,6 +68,7 @@ public final class TaskJson {
             optional("egress", EgressJson.EGRESS),
             optional("image", STRING),
             optional("budget_usd", DECIMAL),
+            optional("guardian", RunJson.GUARDIAN, "The policy of its runs; that of the server by default."),
             optional("repository", GitJson.NEW_REPOSITORY));
 
     /// A task to add.
@@ -138,6 +139,7 @@ public final class TaskJson {
             optional("queue_timeout_minutes", MINUTES, entry -> entry.plan().queueTimeout()),
             field("max_retries", INT, entry -> entry.plan().maxRetries()),
             optional("budget_usd", DECIMAL, entry -> entry.plan().budgetUsd()),
+            optional("guardian", RunJson.GUARDIAN, entry -> entry.plan().guardian()),
             optional("repository", GitJson.REPOSITORY, entry -> entry.plan().repository()),
             field("context", RAW_OBJECT, entry -> entry.task().wanted().context()),
             field("constraints", RAW_OBJECT, entry -> entry.task().wanted().constraints()),
@@ -172,6 +174,7 @@ public final class TaskJson {
                 fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
                 fields.optional("egress", EgressJson.EGRESS),
                 fields.optionalString("image"),
+                fields.optional("guardian", RunJson.GUARDIAN),
                 fields.optional("repository", GitJson.NEW_REPOSITORY));
         return new NewQueuedTask(
                 fields.optionalString("name"),

@@ -17,6 +17,8 @@ public sealed interface EventBody
                 GitEvent,
                 ReviewEvent,
                 MessageEvent,
+                GuardianEvent,
+                ConductorEvent,
                 WorkerEvent,
                 EventBody.Custom {
     /// Returns the type, for example `sandbox.started`.

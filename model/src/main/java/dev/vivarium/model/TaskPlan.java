@@ -14,6 +14,7 @@ import java.util.Optional;
 /// @param runTimeout   limit of each attempt
 /// @param queueTimeout limit of the time in the queue
 /// @param maxRetries   number of attempts after the first one
+/// @param guardian     policy of the runs, if it is not that of the server
 /// @param repository   git repository that the agent works on
 public record TaskPlan(
         Optional<Run.Program> program,
@@ -27,6 +28,7 @@ public record TaskPlan(
         Optional<Limits> limits,
         Optional<Egress> egress,
         Optional<String> image,
+        Optional<GuardianPolicy> guardian,
         Optional<Repository> repository) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
     public static final int RETRIES = 3;
@@ -60,6 +62,7 @@ public record TaskPlan(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -73,7 +76,19 @@ public record TaskPlan(
     /// Returns the plan with other settings of the queue.
     public TaskPlan with(TaskPriority other, Duration run, Optional<Duration> queue, int retries) {
         return new TaskPlan(
-                program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image, repository);
+                program,
+                other,
+                agentType,
+                run,
+                queue,
+                retries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository);
     }
 
     /// Returns the plan with another repository.
@@ -90,6 +105,7 @@ public record TaskPlan(
                 limits,
                 egress,
                 image,
+                guardian,
                 other);
     }
 

@@ -46,7 +46,8 @@ record AgentRuns(
         IdempotencyRecords idempotencyRecords,
         RunEvents events,
         Transcripts transcripts,
-        Supervisor supervisor)
+        Supervisor supervisor,
+        Outbox outbox)
         implements AutoCloseable {
     private static final Duration ORCHESTRATOR_LEASE = Duration.ofSeconds(30);
 
@@ -72,7 +73,8 @@ record AgentRuns(
                 new IdempotencyRecords(db, clock),
                 events,
                 transcripts,
-                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler));
+                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler),
+                outbox);
     }
 
     List<SandboxListener> listeners() {

@@ -8,6 +8,7 @@ import dev.vivarium.core.access.IdempotencyKeys;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guard.trajectory.GuardianActions;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
@@ -235,6 +236,9 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
+        var actions = new GuardianActions(
+                GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
+        undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
         var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);

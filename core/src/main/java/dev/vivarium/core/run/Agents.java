@@ -100,9 +100,28 @@ public final class Agents {
         runs.resumeAgent(sandbox.id());
     }
 
+    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look at
+    /// it. Fails with `no-run`.
+    public void hold(SandboxId sandbox) {
+        runs.hold(sandbox);
+    }
+
+    /// Resumes an agent that is held. Does nothing if no agent is held.
+    public void release(SandboxId sandbox) {
+        runs.resumeAgent(sandbox);
+    }
+
     /// Stops a run and keeps its sandbox: asks the worker to exit, and kills it and its processes if it does not.
     /// Fails with `no-run` if the run has ended.
     public Run cancel(Run run, PauseReason why) {
+        return stop(run, why, ReasonCode.ABORTED, Optional.empty());
+    }
+
+    /// Stops a run like [#cancel], with another reason.
+    ///
+    /// @param code   one of [ReasonCode]
+    /// @param detail the reason as a sentence
+    public Run stop(Run run, PauseReason why, String code, Optional<String> detail) {
         if (!run.isActive()) {
             throw Runs.notAtWork(run.sandbox(), run.task());
         }
@@ -111,7 +130,7 @@ public final class Agents {
                 .find(run.sandbox())
                 .filter(sandbox -> sandbox.info().status() == Status.PAUSED)
                 .ifPresent(sandbox -> sandbox.resume(why));
-        supervisor.stop(run, ReasonCode.ABORTED);
+        supervisor.stop(run, code, detail);
         return runs.find(run.id()).orElse(run);
     }
 

@@ -1,6 +1,7 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Repository;
@@ -15,6 +16,7 @@ import java.util.Optional;
 /// Request to start an agent. Immutable.
 ///
 /// @param resumeFrom sandbox of the run whose conversation the new run continues
+/// @param guardian   policy of the run, if it is not that of the server
 /// @param repository git repository that the agent works on
 public record NewRun(
         Assignment task,
@@ -22,15 +24,16 @@ public record NewRun(
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
         Optional<SandboxId> resumeFrom,
+        Optional<GuardianPolicy> guardian,
         Optional<Repository> repository) {
-    /// A run without a repository.
+    /// A run without a repository, with the policy of the server.
     public NewRun(
             Assignment task,
             Run.Program program,
             NewSandbox sandbox,
             Optional<BigDecimal> budgetUsd,
             Optional<SandboxId> resumeFrom) {
-        this(task, program, sandbox, budgetUsd, resumeFrom, Optional.empty());
+        this(task, program, sandbox, budgetUsd, resumeFrom, Optional.empty(), Optional.empty());
     }
 
     /// Condition for the start of a run.

@@ -55,6 +55,7 @@ public final class AttemptRunner {
                 job.row().plan().sandbox(key),
                 job.row().plan().budgetUsd(),
                 Optional.empty(),
+                job.row().plan().guardian(),
                 job.row().plan().repository()));
         record(201, "POST /api/v1/sandboxes", run, "attempt " + job.attempt().number() + " at task " + task.id());
     }

@@ -22,6 +22,7 @@ import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.BranchName;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewQueuedTask;
@@ -161,6 +162,7 @@ abstract class TaskQueueContract {
                 Optional.empty(),
                 Instant.EPOCH,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -276,6 +278,7 @@ abstract class TaskQueueContract {
                 Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
                 Optional.of(Egress.of("egress", List.of("example.com"))),
                 Optional.of("debian"),
+                Optional.of(GuardianPolicy.WATCH),
                 Optional.of(new Repository(
                         RepositoryUrl.of("https://git.example.com:8443/team/shop"),
                         Optional.of(new BranchName("main")),
@@ -404,6 +407,7 @@ abstract class TaskQueueContract {
                 0,
                 Optional.empty(),
                 Map.of(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),

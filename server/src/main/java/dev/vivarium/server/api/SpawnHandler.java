@@ -51,6 +51,7 @@ public final class SpawnHandler {
             optional("timeout_minutes", NUMBER),
             optional("on_idle", SessionJson.ON_IDLE),
             optional("budget_usd", NUMBER),
+            optional("guardian", RunJson.GUARDIAN, "The policy of the guardian; that of the server by default."),
             optional("resume_from", STRING, """
                             The sandbox of an earlier run of the same owner and runtime. The new run continues its \
                             conversation."""),
@@ -108,6 +109,7 @@ public final class SpawnHandler {
                 sandbox,
                 fields.optionalNumber("budget_usd"),
                 fields.optionalString("resume_from"),
+                fields.optional("guardian", RunJson.GUARDIAN),
                 fields.optional("repository", GitJson.NEW_REPOSITORY));
         fields.refuseOthers();
         return request;

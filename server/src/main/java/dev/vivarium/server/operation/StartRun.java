@@ -8,6 +8,7 @@ import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.run.Workers;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Repository;
@@ -60,6 +61,7 @@ public final class StartRun {
             NewSandbox sandbox,
             OptionalDouble budgetUsd,
             Optional<String> resumeFrom,
+            Optional<GuardianPolicy> guardian,
             Optional<Repository> repository) {}
 
     /// Returns the rule that the sandboxes of runs must follow.
@@ -83,7 +85,7 @@ public final class StartRun {
         var assignment = assignment(request, owner);
         checkSandbox(program.runtime(), request.sandbox);
         var repository = accepted(owner, request.repository);
-        return agents.start(new NewRun(assignment, program, request.sandbox, budget, resume, repository));
+        return agents.start(new NewRun(assignment, program, request.sandbox, budget, resume, request.guardian, repository));
     }
 
     /// Returns the repository with a stored credential of the owner. Fails if the credential cannot be used.

@@ -18,6 +18,7 @@ public record RunConfig(
         Transcripts.Retention transcripts,
         Duration afterRun,
         TaskLimits tasks,
+        GuardianConfig guardian,
         GitConfig git) {
     static RunConfig of(Settings settings) {
         return new RunConfig(
@@ -31,6 +32,7 @@ public record RunConfig(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                GuardianConfig.of(settings),
                 GitConfig.of(settings));
     }
 }
