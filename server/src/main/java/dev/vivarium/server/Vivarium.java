@@ -239,7 +239,7 @@ public final class Vivarium implements AutoCloseable {
         var actions = new GuardianActions(
                 GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
+        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
         undo.add(git.deliver(sandboxes, audit, scheduler));

@@ -145,6 +145,22 @@ class GitRunsTest {
         assertThat(branches(url)).doesNotContain("work/2");
     }
 
+    /// An earlier server was killed between the end of the run and the push.
+    @Test
+    void theNextServerFinishesADelivery() {
+        String url = newRepository();
+        var run = AgentRun.of(server, "echo 1 > new", on(url, ",\"branch\":\"work/1\""));
+        run.awaitStatus("completed");
+        awaitDelivery(run, "closed");
+        server.restart(store -> store.write(sql -> sql.update(
+                "update run_repositories set status = 'delivering', next_attempt_at = 1, on_success = 'push'"
+                        + " where run_id = ?",
+                run.answer().string("run_id"))));
+
+        awaitDelivery(run, "delivered");
+        assertThat(branches(url)).contains("work/1");
+    }
+
     @Test
     void aFailedRunDeliversNothing() {
         String url = newRepository();

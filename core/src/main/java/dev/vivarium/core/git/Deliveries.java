@@ -45,6 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class Deliveries implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Deliveries.class);
     private static final String NAME = "git";
+    private static final Duration FIRST = Duration.ofSeconds(1);
     private static final Duration POLL = Duration.ofSeconds(10);
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(10);
     private static final int ATTEMPTS = 5;
@@ -79,7 +80,7 @@ public final class Deliveries implements AutoCloseable {
     /// Starts the reader, which the log closes, and the poll.
     public void start() {
         log.reader(NAME, new Handler());
-        jobs.every(POLL, "deliveries of git", this::deliverDue);
+        jobs.every(FIRST, POLL, "deliveries of git", this::deliverDue);
     }
 
     /// Starts all deliveries that are due.

@@ -122,6 +122,8 @@ public final class Remote {
                 throw refused("the credential '" + secret.info().name() + "' is not accepted");
             case FORBIDDEN -> throw refused("the credential '" + secret.info().name() + "' does not permit it");
             case NOT_FOUND -> throw new SandboxException(new GitFailure.NotOnRemote("the repository " + url));
+            case 301, 302, 303, 307, 308 ->
+                throw refused("it redirects " + url + " to another address; use that address");
             default -> throw failed("status " + status);
         }
     }

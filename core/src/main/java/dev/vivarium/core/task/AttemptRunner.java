@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,12 +34,16 @@ public final class AttemptRunner {
     private final Sandboxes sandboxes;
     private final Audit audit;
     private final InstantSource clock;
+    private final Predicate<SandboxId> isNeeded;
 
-    public AttemptRunner(Agents agents, Sandboxes sandboxes, Audit audit, InstantSource clock) {
+    /// @param isNeeded reports whether the work in a sandbox is still being delivered
+    public AttemptRunner(
+            Agents agents, Sandboxes sandboxes, Audit audit, InstantSource clock, Predicate<SandboxId> isNeeded) {
         this.agents = agents;
         this.sandboxes = sandboxes;
         this.audit = audit;
         this.clock = clock;
+        this.isNeeded = isNeeded;
     }
 
     /// Creates the sandbox of an attempt and starts its run.
@@ -84,12 +89,12 @@ public final class AttemptRunner {
     }
 
     /// Ends the sandbox of an attempt that has ended, to make room for another one. Reports whether it did: a
-    /// sandbox that somebody has used since is kept.
+    /// sandbox that somebody has used since, or whose work is being delivered, is kept.
     boolean evict(SandboxId id, Instant endedAt) {
         Optional<Sandbox> sandbox = sandboxes
                 .find(id)
                 .filter(found ->
-                        !agents.isAtWork(id) && !found.info().lastActivity().isAfter(endedAt.plus(AFTER_RUN)));
+                        !agents.isAtWork(id) && !isNeeded.test(id) && !found.info().lastActivity().isAfter(endedAt.plus(AFTER_RUN)));
         sandbox.ifPresent(found -> end(found, "its task has ended, and another task needs the room"));
         return sandbox.isPresent();
     }
