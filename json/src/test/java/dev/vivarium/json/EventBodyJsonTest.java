@@ -305,7 +305,8 @@ class EventBodyJsonTest {
 
     private static List<EventBody> git() {
         return List.of(
-                new GitEvent.Cloned(RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
+                new GitEvent.Cloned(
+                        RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
                 new GitEvent.Pushed(RUN, "feature/T-1", "ab12"),
                 new GitEvent.PullRequested(RUN, "feature/T-1", 7, "https://git.example.com/team/shop/pulls/7"),
                 new GitEvent.Failed(RUN, "feature/T-1", "git.example.com refused the request"));

@@ -212,7 +212,11 @@ public final class Vivarium implements AutoCloseable {
         var handlers = new Handlers();
         router = router(handlers);
         var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(routers(handlers, model, git.relay(audit, scheduler)), admission, new AccessAudit(audit, CLOCK), idempotency);
+        edge.serve(
+                routers(handlers, model, git.relay(audit, scheduler)),
+                admission,
+                new AccessAudit(audit, CLOCK),
+                idempotency);
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);
@@ -235,7 +239,7 @@ public final class Vivarium implements AutoCloseable {
         var actions =
                 new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
+        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
         undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
