@@ -38,6 +38,7 @@ class PackagesTest {
                     new Layer(
                             Set.of("task", "run", "sandbox", "access", "log", "store"),
                             "the guardian reads the log and acts on runs as a person does, and the audit log shows it")),
+            Map.entry(
                     "git",
                     new Layer(
                             Set.of("run", "sandbox", "exec", "access", "egress", "provider", "log", "store"),

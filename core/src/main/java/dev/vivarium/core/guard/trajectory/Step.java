@@ -23,8 +23,9 @@ sealed interface Step {
 
     /// A file of the workspace changed.
     ///
+    /// @param isNew   whether the file did not exist before
     /// @param version hash of the content
-    record Changed(long seq, Instant at, String path, Optional<String> version) implements Step {}
+    record Changed(long seq, Instant at, String path, boolean isNew, Optional<String> version) implements Step {}
 
     /// The agent called a model.
     record Modelled(long seq, Instant at, long costNanos) implements Step {}

@@ -128,6 +128,10 @@ final class Steps {
             return Optional.empty();
         }
         return Optional.of(new Step.Changed(
-                event.seq(), event.at(), changed.path(), changed.file().flatMap(FileEvent.Metadata::sha256)));
+                event.seq(),
+                event.at(),
+                changed.path(),
+                changed.kind() == FileEvent.Kind.CREATED,
+                changed.file().flatMap(FileEvent.Metadata::sha256)));
     }
 }

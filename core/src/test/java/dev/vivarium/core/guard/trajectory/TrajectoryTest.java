@@ -106,7 +106,7 @@ class TrajectoryTest {
         var constraints = new TaskConstraints(
                 Optional.empty(), Optional.of(List.of(allowed)), Optional.empty(), Optional.empty());
         var limited = trajectory(constraints);
-        limited.apply(new Step.Changed(1, START, path, Optional.of("abc")));
+        limited.apply(new Step.Changed(1, START, path, true, Optional.of("abc")));
 
         assertThat(rules(limited, START).isEmpty()).isEqualTo(isAllowed);
     }
