@@ -58,7 +58,7 @@ public final class Agents {
         OpenResult opened;
         Run run;
         try (var _ = quotas.begin(request.user())) {
-            opened = open(request, wanted.sandbox().image());
+            opened = open(request, wanted);
             run = begin(opened, wanted, session);
         }
         try {
@@ -182,11 +182,13 @@ public final class Agents {
         }
     }
 
-    private OpenResult open(NewSandbox request, Optional<String> asked) {
+    private OpenResult open(NewSandbox request, NewRun wanted) {
         try {
-            return sandboxes.open(request);
+            return wanted.files()
+                    .map(files -> new OpenResult(sandboxes.fork(request, files), OpenResult.Outcome.CREATED))
+                    .orElseGet(() -> sandboxes.open(request));
         } catch (SandboxException e) {
-            boolean isMissing = asked.isEmpty()
+            boolean isMissing = wanted.sandbox().image().isEmpty()
                     && request.image().isPresent()
                     && e.failure() instanceof Failure.InvalidRequest invalid
                     && invalid.field().equals("image");
