@@ -5,7 +5,7 @@ import dev.vivarium.model.ToolResult;
 import java.time.Instant;
 import java.util.Optional;
 
-/// What one event adds to a trajectory. Immutable.
+/// Contribution of one event to a trajectory. Immutable.
 sealed interface Step {
     /// Number of the event.
     long seq();
