@@ -86,6 +86,23 @@ class GitRunsTest {
         awaitDelivery(run, "closed");
     }
 
+    /// Git sends a pack of more than one megabyte in chunks, after a request without commands.
+    @Test
+    void aLargePackIsPushedAndCloned() {
+        String url = newRepository();
+        var run = AgentRun.of(
+                server,
+                "head -c 5000000 /dev/urandom > big; git add big; git commit -qm big; git push -q 2>&1; git hash-object big",
+                on(url, ",\"branch\":\"topic/1\""));
+        run.awaitStatus("completed");
+        var next = AgentRun.of(server, "git hash-object big", on(url, ",\"branch\":\"topic/1\",\"depth\":1"));
+        next.awaitStatus("completed");
+
+        String hash = host.work(url, "git rev-parse origin/topic/1:big").strip();
+        assertThat(run.events("agent.output")).contains(hash);
+        assertThat(next.events("agent.output")).contains(hash);
+    }
+
     @Test
     void theUrlOfTheRemoteWorksEverywhereInTheSandboxUntilTheRunEnds() {
         String url = newRepository();
