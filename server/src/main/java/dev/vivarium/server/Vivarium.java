@@ -208,21 +208,22 @@ public final class Vivarium implements AutoCloseable {
         origins = new Origins(config.access().publicUrl());
         admission = new Admission(credentials, lookup, sandboxes.memory(), callLimits(), origins, accesses);
         sockets = undo.add(new Sockets(admission, audit, config.watch(), CLOCK, scheduler));
-        var model = undo.add(model());
         var handlers = new Handlers();
         router = router(handlers);
-        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(
-                routers(handlers, model, git.relay(audit, scheduler)),
-                admission,
-                new AccessAudit(audit, CLOCK),
-                idempotency);
-        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
-        undo.add(edge);
-        undo.add(sockets);
+        serve(handlers, undo, scheduler);
         connect(events);
         startJobs(undo, scheduler);
         parts = undo.keep();
+    }
+
+    private void serve(Handlers handlers, Undo undo, Scheduler scheduler) {
+        var model = undo.add(model());
+        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
+        var routers = routers(handlers, model, git.relay(audit, scheduler));
+        edge.serve(routers, admission, new AccessAudit(audit, CLOCK), idempotency);
+        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
+        undo.add(edge);
+        undo.add(sockets);
     }
 
     private ProcessEvents processEvents(Scheduler scheduler) {
