@@ -38,6 +38,7 @@ class PackagesTest {
                     new Layer(
                             Set.of("task", "run", "sandbox", "access", "log", "store"),
                             "the guardian reads the log and acts on runs as a person does, and the audit log shows it")),
+            Map.entry(
                     "git",
                     new Layer(
                             Set.of("run", "sandbox", "exec", "access", "egress", "provider", "log", "store"),
@@ -45,8 +46,9 @@ class PackagesTest {
             Map.entry(
                     "task",
                     new Layer(
-                            Set.of("run", "sandbox", "access", "log", "store"),
-                            "the queue starts runs for the owners of tasks, and the audit log shows it")),
+                            Set.of("run", "sandbox", "exec", "access", "log", "store"),
+                            "the queue starts runs for the owners of tasks, and the audit log shows it; the check of"
+                                    + " a race is a command")),
             Map.entry(
                     "run",
                     new Layer(

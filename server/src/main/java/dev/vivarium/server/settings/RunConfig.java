@@ -2,7 +2,10 @@ package dev.vivarium.server.settings;
 
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.task.TaskLimits;
+import dev.vivarium.model.Run;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 
 /// Settings of agent runs. Immutable.
 ///
@@ -12,6 +15,7 @@ import java.time.Duration;
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
 /// @param git settings of git repositories
+/// @param diagnosis search for stuck workflows
 public record RunConfig(
         String image,
         Duration reviewTimeout,
@@ -19,7 +23,11 @@ public record RunConfig(
         Duration afterRun,
         TaskLimits tasks,
         GuardianConfig guardian,
-        GitConfig git) {
+        GitConfig git,
+        Diagnosis diagnosis) {
+    /// @param program program of diagnostic tasks; absent for none
+    public record Diagnosis(Duration every, Optional<Run.Program> program) {}
+
     static RunConfig of(Settings settings) {
         return new RunConfig(
                 settings.get(Catalogue.WORKER_IMAGE),
@@ -33,6 +41,10 @@ public record RunConfig(
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
                 GuardianConfig.of(settings),
-                GitConfig.of(settings));
+                GitConfig.of(settings),
+                new Diagnosis(
+                        settings.get(Catalogue.DIAGNOSTIC_INTERVAL),
+                        settings.get(Catalogue.DIAGNOSTIC_RUNTIME)
+                                .map(runtime -> new Run.Program(runtime, List.of(), Optional.empty()))));
     }
 }
