@@ -34,6 +34,16 @@ class PackagesTest {
 
     private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
+                    "guard.anomaly",
+                    new Layer(
+                            Set.of("run", "access", "log", "store"),
+                            "anomalies and alerts read the log, the runs and the audit log, and append events")),
+            Map.entry(
+                    "webhook",
+                    new Layer(
+                            Set.of("run", "egress", "access", "log", "store"),
+                            "webhooks read the log and connect to addresses that the egress policy permits")),
+            Map.entry(
                     "task",
                     new Layer(
                             Set.of("run", "sandbox", "access", "log", "store"),

@@ -4,6 +4,7 @@ import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
@@ -152,6 +153,16 @@ final class ProblemReader {
                         new ReviewId(fields.string("review_id")),
                         fields.required("state", JsonType.constants(Review.Status.class)));
             case "nothing-asked" -> new RunFailure.NothingAsked(fields.string("detail"));
+            default -> readOfNotification(slug, fields);
+        };
+    }
+
+    private static Failure readOfNotification(String slug, JsonFields fields) {
+        return switch (slug) {
+            case "no-such-webhook" -> new NotificationFailure.NoSuchWebhook(fields.string("webhook_id"));
+            case "no-such-delivery" -> new NotificationFailure.NoSuchDelivery(fields.string("delivery_id"));
+            case "too-many-webhooks" -> new NotificationFailure.TooManyWebhooks((int) fields.integer("limit"));
+            case "no-such-alert" -> new NotificationFailure.NoSuchAlert(fields.string("alert_id"));
             default -> readOfFile(slug, fields);
         };
     }

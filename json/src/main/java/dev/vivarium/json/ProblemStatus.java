@@ -4,6 +4,7 @@ import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -23,6 +24,7 @@ final class ProblemStatus {
             case AccessFailure f -> of(f);
             case RequestFailure f -> of(f);
             case PortFailure f -> of(f);
+            case NotificationFailure f -> of(f);
             case ServerFailure f -> of(f);
             case Failure.Unrecognized f -> f.status();
         };
@@ -87,6 +89,15 @@ final class ProblemStatus {
                     RunFailure.TooManyReviews _,
                     RunFailure.ReviewAnswered _,
                     RunFailure.NothingAsked _ -> 409;
+        };
+    }
+
+    private static int of(NotificationFailure failure) {
+        return switch (failure) {
+            case NotificationFailure.NoSuchWebhook _,
+                    NotificationFailure.NoSuchDelivery _,
+                    NotificationFailure.NoSuchAlert _ -> 404;
+            case NotificationFailure.TooManyWebhooks _ -> 409;
         };
     }
 

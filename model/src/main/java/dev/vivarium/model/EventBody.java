@@ -16,6 +16,7 @@ public sealed interface EventBody
                 TaskEvent,
                 ReviewEvent,
                 MessageEvent,
+                AlertEvent,
                 WorkerEvent,
                 EventBody.Custom {
     /// Returns the type, for example `sandbox.started`.

@@ -22,6 +22,7 @@ public sealed interface Failure
                 RequestFailure,
                 PortFailure,
                 ServerFailure,
+                NotificationFailure,
                 Failure.OfCapacity,
                 Failure.OfPlatform,
                 Failure.Unrecognized {

@@ -45,7 +45,8 @@ record AgentRuns(
         IdempotencyRecords idempotencyRecords,
         RunEvents events,
         Transcripts transcripts,
-        Supervisor supervisor)
+        Supervisor supervisor,
+        Outbox outbox)
         implements AutoCloseable {
     private static final Duration ORCHESTRATOR_LEASE = Duration.ofSeconds(30);
 
@@ -57,7 +58,7 @@ record AgentRuns(
         var inbox = new Inbox(db, log, clock);
         var signals = new RunSignals();
         var runs = new Runs(db, outbox, signals, clock, List.of(revocation, inbox));
-        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviewTimeout());
+        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviews());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
         var events = new RunEvents(log, runs);
@@ -71,7 +72,8 @@ record AgentRuns(
                 new IdempotencyRecords(db, clock),
                 events,
                 transcripts,
-                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler));
+                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler),
+                outbox);
     }
 
     List<SandboxListener> listeners() {

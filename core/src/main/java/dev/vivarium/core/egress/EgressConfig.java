@@ -59,6 +59,10 @@ public record EgressConfig(
         });
     }
 
+    public EgressConfig withPrivateAddresses(List<AddressBlock> other) {
+        return new EgressConfig(standard, most, other, credentials, connections, resolver, tls);
+    }
+
     public EgressConfig withResolver(Resolver other) {
         return new EgressConfig(standard, most, privateAddresses, credentials, connections, other, tls);
     }

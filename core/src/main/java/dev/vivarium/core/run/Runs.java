@@ -416,6 +416,9 @@ public final class Runs {
         if (code.equals(ReasonCode.ABORTED)) {
             return "stopped by request";
         }
+        if (code.equals(ReasonCode.REVIEW_EXPIRED)) {
+            return "a review was not answered before its deadline";
+        }
         return run.budgetUsd()
                 .map(budget -> "budget: spent " + Money.text(run.spent().costUsd()) + " of " + Money.text(budget))
                 .orElse(code);

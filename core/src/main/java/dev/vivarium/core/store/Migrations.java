@@ -45,7 +45,9 @@ final class Migrations {
             "V25__key_details.sql",
             "V26__session_view.sql",
             "V27__duty_leases.sql",
-            "V28__tasks.sql");
+            "V28__tasks.sql",
+            "V32__webhooks.sql",
+            "V33__alerts.sql");
 
     private Migrations() {}
 

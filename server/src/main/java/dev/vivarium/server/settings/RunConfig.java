@@ -2,21 +2,28 @@ package dev.vivarium.server.settings;
 
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.task.TaskLimits;
+import dev.vivarium.model.ReviewPolicy;
 import java.time.Duration;
 
 /// Settings of agent runs. Immutable.
 ///
 /// @param image image with the agents' SDKs
-/// @param reviewTimeout how long the server waits for a person to answer a review
+/// @param reviews default policy of reviews
 /// @param transcripts retention of conversations
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
+/// @param notifications webhooks and the health of the queue
 public record RunConfig(
-        String image, Duration reviewTimeout, Transcripts.Retention transcripts, Duration afterRun, TaskLimits tasks) {
+        String image,
+        ReviewPolicy reviews,
+        Transcripts.Retention transcripts,
+        Duration afterRun,
+        TaskLimits tasks,
+        NotificationConfig notifications) {
     static RunConfig of(Settings settings) {
         return new RunConfig(
                 settings.get(Catalogue.WORKER_IMAGE),
-                settings.get(Catalogue.REVIEW_TIMEOUT),
+                ReviewPolicy.of(settings.get(Catalogue.REVIEW_TIMEOUT), settings.get(Catalogue.REVIEW_ON_TIMEOUT)),
                 new Transcripts.Retention(
                         settings.get(Catalogue.TRANSCRIPTS_KEPT),
                         (long) settings.get(Catalogue.TRANSCRIPTS_MB) * 1024 * 1024),
@@ -24,6 +31,7 @@ public record RunConfig(
                 new TaskLimits(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
-                        settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)));
+                        settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                NotificationConfig.of(settings));
     }
 }
