@@ -14,8 +14,11 @@ public sealed interface EventBody
                 FileEvent,
                 RunEvent,
                 TaskEvent,
+                GitEvent,
                 ReviewEvent,
                 MessageEvent,
+                GuardianEvent,
+                ConductorEvent,
                 AlertEvent,
                 WorkerEvent,
                 EventBody.Custom {

@@ -12,6 +12,7 @@ import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.run.RunListener;
+import dev.vivarium.core.run.RunSetup;
 import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
@@ -81,11 +82,11 @@ record AgentRuns(
     }
 
     /// Takes over the runs of an earlier server.
-    Agents start(Sandboxes sandboxes, WorkerTokens tokens, Config config) {
+    Agents start(Sandboxes sandboxes, WorkerTokens tokens, Config config, RunSetup setup) {
         supervisor.start(sandboxes);
         var workers = new Workers(WorkerProgram.read(), passes(tokens));
         return new Agents(
-                sandboxes, runs, workers, supervisor, transcripts, config.runs().image());
+                sandboxes, runs, workers, supervisor, transcripts, config.runs().image(), setup);
     }
 
     /// Returns the orchestrator of the queue. Start it after everything else.

@@ -222,7 +222,12 @@ public final class Reviews {
         boolean isFirst = ReviewRows.expire(sql, review.id());
         Optional<Run> run = RunRows.atWork(sql, review.sandbox(), review.task());
         if (isFirst && run.isPresent()) {
-            RunRows.desiredState(sql, run.get().id(), DesiredState.ABORT, Optional.of(ReasonCode.REVIEW_EXPIRED));
+            RunRows.desiredState(
+                    sql,
+                    run.get().id(),
+                    DesiredState.ABORT,
+                    Optional.of(ReasonCode.REVIEW_EXPIRED),
+                    Optional.of("review " + review.id() + " was not answered before its deadline"));
         }
         return isFirst;
     }

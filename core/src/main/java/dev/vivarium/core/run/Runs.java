@@ -108,7 +108,7 @@ public final class Runs {
         return db.read(RunRows::activeByUser);
     }
 
-    List<Run> active() {
+    public List<Run> active() {
         return db.read(RunRows::active);
     }
 
@@ -184,7 +184,8 @@ public final class Runs {
                 Optional.empty(),
                 now(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                wanted.guardian());
     }
 
     boolean createdSandbox(Run run) {
@@ -331,7 +332,8 @@ public final class Runs {
         if (RunRows.find(sql, run.sandbox())
                 .filter(now -> allowance(now).isSpent())
                 .isPresent()) {
-            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET));
+            RunRows.desiredState(
+                    sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
             RunRows.settle(sql, run.sandbox());
         }
     }
@@ -358,7 +360,7 @@ public final class Runs {
         boolean isHeld = desired.desiredState() == DesiredState.RUN && isHeldByReview(sql, run);
         return new Request(
                 isHeld ? DesiredState.PAUSE : desired.desiredState(),
-                desired.reason().map(code -> stopReason(run, code)),
+                stopReason(run, desired),
                 desired.reason());
     }
 
@@ -399,8 +401,13 @@ public final class Runs {
 
     /// Sets the desired state of a worker. An abort is final.
     void desiredState(Run run, DesiredState desiredState, Optional<String> reason) {
+        desiredState(run, desiredState, reason, Optional.empty());
+    }
+
+    /// @param detail the reason as a sentence, if the code has none
+    void desiredState(Run run, DesiredState desiredState, Optional<String> reason, Optional<String> detail) {
         db.write(sql -> {
-            RunRows.desiredState(sql, run.id(), desiredState, reason);
+            RunRows.desiredState(sql, run.id(), desiredState, reason, detail.map(TextLimits::kept));
             RunRows.settle(sql, run.sandbox());
             return desiredState;
         });
@@ -409,15 +416,16 @@ public final class Runs {
 
     /// Returns why the server stops or stopped a run, as a sentence.
     public Optional<String> stopReason(RunId id) {
-        return find(id).flatMap(run -> desired(run).reason().map(code -> stopReason(run, code)));
+        return find(id).flatMap(run -> stopReason(run, desired(run)));
+    }
+
+    private static Optional<String> stopReason(Run run, RunRows.Desired desired) {
+        return desired.detail().or(() -> desired.reason().map(code -> stopReason(run, code)));
     }
 
     private static String stopReason(Run run, String code) {
         if (code.equals(ReasonCode.ABORTED)) {
             return "stopped by request";
-        }
-        if (code.equals(ReasonCode.REVIEW_EXPIRED)) {
-            return "a review was not answered before its deadline";
         }
         return run.budgetUsd()
                 .map(budget -> "budget: spent " + Money.text(run.spent().costUsd()) + " of " + Money.text(budget))

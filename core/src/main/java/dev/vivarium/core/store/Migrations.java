@@ -46,8 +46,10 @@ final class Migrations {
             "V26__session_view.sql",
             "V27__duty_leases.sql",
             "V28__tasks.sql",
+            "V31__guardian.sql",
             "V32__webhooks.sql",
-            "V33__alerts.sql");
+            "V33__alerts.sql",
+            "V34__git.sql");
 
     private Migrations() {}
 

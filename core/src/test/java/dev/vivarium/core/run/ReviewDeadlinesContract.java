@@ -139,7 +139,8 @@ abstract class ReviewDeadlinesContract {
                 .as("also after a restart")
                 .extracting(Review::id)
                 .containsExactly(review.id());
-        assertThat(runs.stopReason(run.id())).contains("a review was not answered before its deadline");
+        assertThat(runs.stopReason(run.id()))
+                .contains("review " + review.id() + " was not answered before its deadline");
         reviews.runStopped(review);
         assertThat(reviews.toFail()).isEmpty();
     }

@@ -13,12 +13,15 @@ import java.time.Duration;
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
 /// @param notifications webhooks and the health of the queue
+/// @param git settings of git repositories
 public record RunConfig(
         String image,
         ReviewPolicy reviews,
         Transcripts.Retention transcripts,
         Duration afterRun,
         TaskLimits tasks,
+        GuardianConfig guardian,
+        GitConfig git,
         NotificationConfig notifications) {
     static RunConfig of(Settings settings) {
         return new RunConfig(
@@ -32,6 +35,8 @@ public record RunConfig(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                GuardianConfig.of(settings),
+                GitConfig.of(settings),
                 NotificationConfig.of(settings));
     }
 }
