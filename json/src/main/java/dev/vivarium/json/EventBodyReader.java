@@ -11,10 +11,10 @@ import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
 import dev.vivarium.model.Message;
-import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
@@ -37,6 +37,7 @@ import dev.vivarium.model.WebhookId;
 import dev.vivarium.model.WorkerEvent;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -76,6 +77,7 @@ final class EventBodyReader {
             case "user.approve", "user.reject" -> reviewAnswered(data);
             case "sandbox.review_expired" -> reviewExpired(data);
             case "user.message_delivered" -> delivered(data);
+            case TaskEvent.STUCK -> stuck(data);
             case "guardian.observed", "guardian.nudged", "guardian.paused", "guardian.stopped" -> found(type, data);
             case "guardian.outcome" ->
                 new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
@@ -189,6 +191,14 @@ final class EventBodyReader {
                 data.optionalTime("next_attempt_at"));
         require(changed.type().equals(type), "status", "must be that of the type");
         return changed;
+    }
+
+    private static TaskEvent stuck(JsonFields data) {
+        return new TaskEvent.Stuck(
+                data.findStrings("task_ids").orElse(List.of()).stream().map(TaskId::new).toList(),
+                Math.toIntExact(data.integer("waiting")),
+                data.string("reason"),
+                data.optionalString("diagnostic_task_id").map(TaskId::new));
     }
 
     private static SandboxEvent sandboxStarted(JsonFields data) {

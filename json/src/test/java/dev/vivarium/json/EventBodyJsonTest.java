@@ -303,12 +303,15 @@ class EventBodyJsonTest {
                 Optional.of("out of memory"),
                 Optional.of(TaskError.Kind.TRANSIENT),
                 Optional.of(Instant.parse("2026-01-08T10:00:00Z"))));
+        samples.add(new TaskEvent.Stuck(List.of(TASK), 2, "it failed", Optional.empty()));
+        samples.add(new TaskEvent.Stuck(List.of(TASK), 2, "it failed", Optional.of(TASK)));
         return samples;
     }
 
     private static List<EventBody> git() {
         return List.of(
-                new GitEvent.Cloned(RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
+                new GitEvent.Cloned(
+                        RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
                 new GitEvent.Pushed(RUN, "feature/T-1", "ab12"),
                 new GitEvent.PullRequested(RUN, "feature/T-1", 7, "https://git.example.com/team/shop/pulls/7"),
                 new GitEvent.Failed(RUN, "feature/T-1", "git.example.com refused the request"));

@@ -58,7 +58,7 @@ public final class Agents {
         OpenResult opened;
         Run run;
         try (var _ = quotas.begin(request.user())) {
-            opened = open(request, wanted.sandbox().image());
+            opened = open(request, wanted);
             run = begin(opened, wanted, session);
         }
         try {
@@ -100,8 +100,8 @@ public final class Agents {
         runs.resumeAgent(sandbox.id());
     }
 
-    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look at
-    /// it. Fails with `no-run`.
+    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look
+    /// at it. Fails with `no-run`.
     public void hold(SandboxId sandbox) {
         runs.hold(sandbox);
     }
@@ -182,11 +182,13 @@ public final class Agents {
         }
     }
 
-    private OpenResult open(NewSandbox request, Optional<String> asked) {
+    private OpenResult open(NewSandbox request, NewRun wanted) {
         try {
-            return sandboxes.open(request);
+            return wanted.files()
+                    .map(files -> new OpenResult(sandboxes.fork(request, files), OpenResult.Outcome.CREATED))
+                    .orElseGet(() -> sandboxes.open(request));
         } catch (SandboxException e) {
-            boolean isMissing = asked.isEmpty()
+            boolean isMissing = wanted.sandbox().image().isEmpty()
                     && request.image().isPresent()
                     && e.failure() instanceof Failure.InvalidRequest invalid
                     && invalid.field().equals("image");

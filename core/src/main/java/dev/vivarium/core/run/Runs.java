@@ -153,8 +153,10 @@ public final class Runs {
                 return again(sql, id);
             }
             case NewRun.Assignment.Attempt(var id, var _, var check) -> {
+                // The check decides about other runs: the attempts of a race run at the same time.
                 check.require(sql);
-                return again(sql, id);
+                TaskRows.forgetResult(sql, id);
+                return id;
             }
         }
     }
@@ -332,8 +334,7 @@ public final class Runs {
         if (RunRows.find(sql, run.sandbox())
                 .filter(now -> allowance(now).isSpent())
                 .isPresent()) {
-            RunRows.desiredState(
-                    sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
+            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
             RunRows.settle(sql, run.sandbox());
         }
     }
@@ -359,9 +360,7 @@ public final class Runs {
         var desired = RunRows.desired(sql, run.id());
         boolean isHeld = desired.desiredState() == DesiredState.RUN && isHeldByReview(sql, run);
         return new Request(
-                isHeld ? DesiredState.PAUSE : desired.desiredState(),
-                stopReason(run, desired),
-                desired.reason());
+                isHeld ? DesiredState.PAUSE : desired.desiredState(), stopReason(run, desired), desired.reason());
     }
 
     /// Returns the desired state as soon as there is a command for the worker, or at the timeout. Fails with

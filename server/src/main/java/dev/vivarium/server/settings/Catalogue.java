@@ -7,6 +7,7 @@ import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.ReviewPolicy;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.EngineConfig.ProviderKind;
@@ -148,6 +149,18 @@ public final class Catalogue {
             0,
             new Range(0, 10_000),
             "The same for one `agent_type`; 0 for no limit."));
+    static final Setting<Duration> DIAGNOSTIC_INTERVAL = add(Setting.time(
+            "diagnostic-interval-seconds",
+            60,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval of the search for stuck workflows, in which tasks wait and none can start."));
+    static final Setting<Optional<Run.Runtime>> DIAGNOSTIC_RUNTIME = add(Setting.choice(
+            "diagnostic-runtime",
+            "off",
+            List.of("off", "claude", "openhands"),
+            text -> TextEnum.find(Run.Runtime.class, text),
+            "Agent of the diagnostic task that the server starts for a stuck workflow; `off` for none."));
     static final Setting<GuardianPolicy> GUARDIAN = add(Setting.choice(
             "guardian",
             "steer",
@@ -383,8 +396,8 @@ public final class Catalogue {
             new Range(1, 512),
             "Maximum number of outbound connections of a sandbox; further ones wait."));
 
-    static final Setting<Optional<List<String>>> GIT_PRIVATE = add(Setting.lines(
-            "git-private", "Private addresses that git remotes may have, such as `10.1.2.0/24`."));
+    static final Setting<Optional<List<String>>> GIT_PRIVATE =
+            add(Setting.lines("git-private", "Private addresses that git remotes may have, such as `10.1.2.0/24`."));
     static final Setting<Duration> GIT_TIMEOUT = add(Setting.time(
             "git-timeout-seconds", 30, SECOND, new Range(0.1, 3600), "Maximum time without data from a git remote."));
     static final Setting<Long> GIT_CACHE = add(Setting.megabytes(
