@@ -195,7 +195,9 @@ final class EventBodyReader {
 
     private static TaskEvent stuck(JsonFields data) {
         return new TaskEvent.Stuck(
-                data.findStrings("task_ids").orElse(List.of()).stream().map(TaskId::new).toList(),
+                data.findStrings("task_ids").orElse(List.of()).stream()
+                        .map(TaskId::new)
+                        .toList(),
                 Math.toIntExact(data.integer("waiting")),
                 data.string("reason"),
                 data.optionalString("diagnostic_task_id").map(TaskId::new));

@@ -16,9 +16,9 @@ import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.FileEvent.Diff;
 import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
-import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
@@ -381,8 +381,7 @@ class EventBodyJsonTest {
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.PAUSE),
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.STOP),
                 new GuardianEvent.Outcome(RUN, TASK, pattern, true),
-                new GuardianEvent.Judged(
-                        RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
+                new GuardianEvent.Judged(RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
                 new ConductorEvent.Report(3, 0.33, List.of(overlap)));
     }
 

@@ -44,10 +44,8 @@ class ReviewPolicyTest {
         var run = ask(",\"timeout_minutes\":0.02,\"on_timeout\":\"escalate\"", "");
 
         run.awaitEvent("review.escalated");
-        await().until(() -> SERVER.api()
-                .get("/api/v1/alerts?severity=critical")
-                .text()
-                .contains("review.escalated"));
+        await().until(() ->
+                SERVER.api().get("/api/v1/alerts?severity=critical").text().contains("review.escalated"));
         var review = SERVER.api()
                 .get(run.path() + "/reviews")
                 .json()
@@ -69,8 +67,7 @@ class ReviewPolicyTest {
             "{\"more\":1}",
             "5"
         }) {
-            var answer = SERVER.api()
-                    .post("/api/v1/tasks", "{\"title\":\"a task\",\"review_policy\":" + policy + "}");
+            var answer = SERVER.api().post("/api/v1/tasks", "{\"title\":\"a task\",\"review_policy\":" + policy + "}");
             assertThat(answer.status()).as(policy + answer.text()).isEqualTo(422);
         }
         var task = SERVER.api()

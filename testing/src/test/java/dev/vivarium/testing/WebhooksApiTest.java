@@ -31,7 +31,14 @@ class WebhooksApiTest {
 
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with(
-            "--pool-size", "0", "--webhook-allow-private", "on", "--webhook-attempts", "1", "--health-every-seconds", "0.2");
+            "--pool-size",
+            "0",
+            "--webhook-allow-private",
+            "on",
+            "--webhook-attempts",
+            "1",
+            "--health-every-seconds",
+            "0.2");
 
     private final List<Received> received = new CopyOnWriteArrayList<>();
     private final AtomicInteger status = new AtomicInteger(200);
@@ -97,16 +104,21 @@ class WebhooksApiTest {
         String first = task(ann, "one <b>");
         task(bob, "two");
 
-        await().until(() -> at("/ann").size() == 2 && at("/admin").size() == 2 && at("/slack").size() == 1);
+        await().until(() -> at("/ann").size() == 2
+                && at("/admin").size() == 2
+                && at("/slack").size() == 1);
 
         assertThat(at("/ann")).extracting(Received::type).containsExactlyInAnyOrder("task.pending", "task.ready");
-        assertThat(at("/ann")).allMatch(one -> one.json().object("data").string("task_id").equals(first));
-        assertThat(at("/admin")).extracting(one -> one.json().string("user_id")).containsExactlyInAnyOrder("ann", "bob");
+        assertThat(at("/ann"))
+                .allMatch(one -> one.json().object("data").string("task_id").equals(first));
+        assertThat(at("/admin"))
+                .extracting(one -> one.json().string("user_id"))
+                .containsExactlyInAnyOrder("ann", "bob");
         assertThat(at("/slack").getFirst().json().string("text")).isEqualTo("Task “one &lt;b&gt;” is ready.");
         Received sample = at("/ann").getFirst();
-        long signedAt = Long.parseLong(sample.signature().substring(2, sample.signature().indexOf(',')));
-        assertThat(sample.signature())
-                .isEqualTo(Signature.of(SECRET, Instant.ofEpochSecond(signedAt), sample.body()));
+        long signedAt = Long.parseLong(
+                sample.signature().substring(2, sample.signature().indexOf(',')));
+        assertThat(sample.signature()).isEqualTo(Signature.of(SECRET, Instant.ofEpochSecond(signedAt), sample.body()));
 
         assertThat(bob.get(WEBHOOKS).json().objects("webhooks")).isEmpty();
         assertThat(bob.get(WEBHOOKS + "/" + mine).status()).isEqualTo(404);
@@ -115,7 +127,8 @@ class WebhooksApiTest {
                 .extracting(one -> one.string("webhook_id"))
                 .contains(mine, all, slack);
         for (String id : List.of(mine, all, slack)) {
-            assertThat(SERVER.api().method("DELETE", WEBHOOKS + "/" + id).status()).isEqualTo(204);
+            assertThat(SERVER.api().method("DELETE", WEBHOOKS + "/" + id).status())
+                    .isEqualTo(204);
         }
         assertThat(ann.get(WEBHOOKS + "/" + mine).status()).isEqualTo(404);
     }
@@ -128,21 +141,30 @@ class WebhooksApiTest {
         task(eve, "three");
         String path = WEBHOOKS + "/" + id + "/deliveries";
 
-        await().until(() -> !eve.get(path + "?status=dead").json().objects("deliveries").isEmpty());
+        await().until(() ->
+                !eve.get(path + "?status=dead").json().objects("deliveries").isEmpty());
         JsonFields dead = eve.get(path).json().objects("deliveries").getFirst();
         assertThat(dead.string("error")).contains("status 500");
         assertThat(dead.integer("response_status")).isEqualTo(500);
-        await().until(() -> alerts(eve, "").stream().anyMatch(one -> one.string("type").equals("webhook.dead")));
+        await().until(() ->
+                alerts(eve, "").stream().anyMatch(one -> one.string("type").equals("webhook.dead")));
 
         status.set(200);
         var replayed = eve.post(path + "/" + dead.string("delivery_id") + "/replay", "{}");
         assertThat(replayed.status()).as(replayed.text()).isEqualTo(202);
-        await().until(() -> eve.get(path).json().objects("deliveries").getFirst().string("status").equals("delivered"));
-        assertThat(eve.post(path + "/whdaaaaaaaaaaaaaaaaaaaa/replay", "{}").status()).isEqualTo(404);
+        await().until(() -> eve.get(path)
+                .json()
+                .objects("deliveries")
+                .getFirst()
+                .string("status")
+                .equals("delivered"));
+        assertThat(eve.post(path + "/whdaaaaaaaaaaaaaaaaaaaa/replay", "{}").status())
+                .isEqualTo(404);
 
         JsonFields alert = alerts(eve, "").getFirst();
         assertThat(alerts(SERVER.api().as("stranger"), "")).isEmpty();
-        assertThat(alerts(eve, "?after=" + alert.string("alert_id") + "&severity=critical")).isEmpty();
+        assertThat(alerts(eve, "?after=" + alert.string("alert_id") + "&severity=critical"))
+                .isEmpty();
         var seen = eve.post("/api/v1/alerts/" + alert.string("alert_id") + "/acknowledge", "{}");
         assertThat(seen.json().string("acknowledged_by")).isEqualTo("eve");
         assertThat(SERVER.api()

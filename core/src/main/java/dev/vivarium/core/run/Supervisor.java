@@ -296,7 +296,10 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         events.await(run.sandbox());
         Optional<RunOutcome> verdict = runs.verdict(run);
         // An agent that continues after such a deadline cannot complete its run.
-        boolean isTooLate = runs.desired(run).reason().filter(ReasonCode.REVIEW_EXPIRED::equals).isPresent();
+        boolean isTooLate = runs.desired(run)
+                .reason()
+                .filter(ReasonCode.REVIEW_EXPIRED::equals)
+                .isPresent();
         boolean isCompleted = exit.exitCode() == 0
                 && !isTooLate
                 && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();

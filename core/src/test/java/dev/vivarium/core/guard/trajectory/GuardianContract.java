@@ -80,11 +80,7 @@ abstract class GuardianContract {
         fixture = new RunFixture(runs);
         inbox = new Inbox(db, log, time::get);
         reviews = new Reviews(
-                db,
-                outbox,
-                signals,
-                time::get,
-                ReviewPolicy.of(Duration.ofHours(1), ReviewPolicy.OnTimeout.REJECT));
+                db, outbox, signals, time::get, ReviewPolicy.of(Duration.ofHours(1), ReviewPolicy.OnTimeout.REJECT));
         var actions = new GuardianActions(control(), inbox, reviews, audit, time::get);
         parts = new Guardian.Parts(db, log, outbox, runs, actions, new StepJson(), Judge.NONE);
         guardian = guardian(parts, "one");
