@@ -301,7 +301,9 @@ record TrajectoryScenario(
                                 write("src/app.py", "print(1)\n"),
                                 write("manual/index.md", "# Index\n"),
                                 sh("echo https://example.com/index.html", "python3 src/app.py"))
-                        .limited("{\"allowed_paths\":[\"src\",\"manual/*.md\"],\"allowed_hosts\":[\"example.com\"]}", 0));
+                        .limited(
+                                "{\"allowed_paths\":[\"src\",\"manual/*.md\"],\"allowed_hosts\":[\"example.com\"]}",
+                                0));
     }
 
     private static List<TrajectoryScenario> loops() {
