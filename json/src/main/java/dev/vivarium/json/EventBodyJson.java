@@ -4,6 +4,7 @@ import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
@@ -76,6 +77,7 @@ public final class EventBodyJson implements EventCodec {
                 case ProcessEvent event -> write(out, event);
                 case FileEvent event -> write(out, event);
                 case RunEvent event -> write(out, event);
+                case LivenessEvent event -> LivenessEventJson.write(out, event);
                 case TaskEvent event -> write(out, event);
                 case ReviewEvent event -> write(out, event);
                 case MessageEvent event -> write(out, event);

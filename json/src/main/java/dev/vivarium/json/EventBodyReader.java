@@ -8,6 +8,7 @@ import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
@@ -62,6 +63,13 @@ final class EventBodyReader {
             case "sandbox.run_started" ->
                 new RunEvent.Started(run(data), task(data), label(Run.Runtime.class, data, "runtime"));
             case "sandbox.run_ended" -> runEnded(data);
+            case "sandbox.heartbeat_missed",
+                    "sandbox.probed",
+                    "sandbox.forensics_collected",
+                    "sandbox.restarted",
+                    LivenessEvent.QUARANTINED,
+                    LivenessEvent.TERMINATED_IDLE ->
+                LivenessEventJson.read(type, data);
             case "agent.model_call_started" -> new RunEvent.ModelCallStarted(data.string("model"));
             case "agent.model_call" -> modelCalled(data);
             case "agent.review_requested" -> reviewRequested(data);

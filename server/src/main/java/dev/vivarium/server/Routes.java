@@ -14,6 +14,7 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
@@ -143,6 +144,7 @@ final class Routes {
             route(RunHistoryHandler.LIST, all -> all.runHistory::list),
             route(RunHistoryHandler.GET, all -> all.runHistory::get),
             route(RunHistoryHandler.CANCEL, all -> all.runHistory::cancel),
+            route(ForensicsHandler.GET, all -> all.forensics::get),
             route(TasksHandler.ADD, all -> all.tasks::add),
             route(TasksHandler.ADD_GRAPH, all -> all.tasks::addGraph),
             route(TasksHandler.LIST, all -> all.tasks::list),

@@ -8,6 +8,7 @@ import dev.vivarium.core.access.IdempotencyKeys;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guard.liveness.Liveness;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
@@ -40,6 +41,7 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.api.HealthHandler;
@@ -107,6 +109,7 @@ import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.operation.ReadTerminal;
 import dev.vivarium.server.operation.RunCommand;
+import dev.vivarium.server.operation.RunForensics;
 import dev.vivarium.server.operation.RunHistory;
 import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.operation.SendMessage;
@@ -165,6 +168,7 @@ public final class Vivarium implements AutoCloseable {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
     private final Agents agents;
+    private final Liveness liveness;
     private final HealthChecks health;
     private final Origins origins;
     private final Admission admission;
@@ -196,6 +200,8 @@ public final class Vivarium implements AutoCloseable {
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
+        var platform = new Liveness.Platform(db, log, audit, runs.runs(), agents, sandboxes, runs.restarts());
+        liveness = runs.liveness(platform, config, credentials.workers()::mask, scheduler);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         origins = new Origins(config.access().publicUrl());
@@ -225,9 +231,10 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
+        var runner = new AttemptRunner(agents, liveness.continuations(), sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
+        undo.add(liveness).start();
     }
 
     private Router router(Handlers handlers) {
@@ -380,6 +387,8 @@ public final class Vivarium implements AutoCloseable {
                 new RunHistory(sandboxes, runs.runs(), runs.tasks(), log, credentials.rights());
         final RunHistoryHandler runHistory =
                 new RunHistoryHandler(runRecords, new CancelRun(runRecords, agents, audit, CLOCK));
+        final ForensicsHandler forensics =
+                new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
         final WorkerHandler worker = new WorkerHandler(
                 runs.tasks(),
                 runs.queue(),

@@ -13,6 +13,7 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.Status;
 import java.util.Optional;
 
@@ -48,17 +49,40 @@ public final class Agents {
     /// reason.
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
+        return start(wanted, new Origin(session, wanted.resumeFrom(), Optional.empty()));
+    }
+
+    /// Starts a run that continues an earlier one, in a new sandbox with these files. Without files, the
+    /// conversation comes from the stored transcript, if there is one.
+    Run resume(Run earlier, Optional<SnapshotInfo> files, NewRun wanted) {
+        Optional<SandboxId> transcript = Optional.of(earlier.sandbox())
+                .filter(from -> files.isEmpty() && earlier.session().isPresent() && transcripts.has(from));
+        Optional<String> session = earlier.session().filter(_ -> files.isPresent() || transcript.isPresent());
+        return start(wanted, new Origin(session, transcript, files));
+    }
+
+    /// What a new run takes over from an earlier one.
+    ///
+    /// @param session    conversation that the agent continues
+    /// @param transcript sandbox whose stored transcript is copied into the new one
+    /// @param files      files of the new sandbox, which contain the conversation
+    private record Origin(
+            Optional<String> session, Optional<SandboxId> transcript, Optional<SnapshotInfo> files) {}
+
+    private Run start(NewRun wanted, Origin origin) {
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.key()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         runs.requireFree(wanted.task());
         OpenResult opened;
         Run run;
         try (var _ = quotas.begin(request.user())) {
-            opened = open(request, wanted.sandbox().image());
-            run = begin(opened, wanted, session);
+            opened = origin.files.isPresent()
+                    ? new OpenResult(sandboxes.fork(request, origin.files.get()), OpenResult.Outcome.CREATED)
+                    : open(request, wanted.sandbox().image());
+            run = begin(opened, wanted, origin.session);
         }
         try {
-            wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            origin.transcript.ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
             Run named = runs.named(run, Processes.newName());
             workers.start(opened.sandbox(), named, request.env());
             supervisor.take(runs.started(named));
@@ -108,6 +132,13 @@ public final class Agents {
                 .ifPresent(sandbox -> sandbox.resume(why));
         supervisor.stop(run, ReasonCode.ABORTED);
         return runs.find(run.id()).orElse(run);
+    }
+
+    /// Fails an active run whose worker does not end it. The caller must end or freeze its sandbox.
+    ///
+    /// @param code one of [ReasonCode]
+    public void fail(Run run, String reason, String code) {
+        supervisor.fail(run, new RunOutcome(RunOutcome.Kind.FAILED, reason, code));
     }
 
     /// Ends a sandbox that was created for a run that cannot start.

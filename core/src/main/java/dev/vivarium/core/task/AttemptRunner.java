@@ -3,6 +3,7 @@ package dev.vivarium.core.task;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.Continuations;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -30,31 +31,37 @@ public final class AttemptRunner {
     private static final Duration AFTER_RUN = Duration.ofSeconds(2);
 
     private final Agents agents;
+    private final Continuations continuations;
     private final Sandboxes sandboxes;
     private final Audit audit;
     private final InstantSource clock;
 
-    public AttemptRunner(Agents agents, Sandboxes sandboxes, Audit audit, InstantSource clock) {
+    public AttemptRunner(
+            Agents agents, Continuations continuations, Sandboxes sandboxes, Audit audit, InstantSource clock) {
         this.agents = agents;
+        this.continuations = continuations;
         this.sandboxes = sandboxes;
         this.audit = audit;
         this.clock = clock;
     }
 
     /// Creates the sandbox of an attempt and starts its run.
-    void start(Dispatch.Job job, NewRun.Check check) {
+    ///
+    /// @param earlier the run that the attempt continues on a copy of its files
+    void start(Dispatch.Job job, Optional<Run> earlier, NewRun.Check check) {
         Task task = job.row().task();
         var key = key(job);
         // An earlier server was killed between the creation of the sandbox and the begin of the run.
         sandboxes.find(key).ifPresent(left -> end(left, "its run did not begin"));
         var assignment =
                 new NewRun.Assignment.Attempt(task.id(), job.attempt().run().orElseThrow(), check);
-        Run run = agents.start(new NewRun(
+        var wanted = new NewRun(
                 assignment,
                 job.row().plan().program().orElseThrow(),
                 job.row().plan().sandbox(key),
                 job.row().plan().budgetUsd(),
-                Optional.empty()));
+                Optional.empty());
+        Run run = earlier.map(ended -> continuations.start(ended, wanted)).orElseGet(() -> agents.start(wanted));
         record(201, "POST /api/v1/sandboxes", run, "attempt " + job.attempt().number() + " at task " + task.id());
     }
 

@@ -1,6 +1,7 @@
 package dev.vivarium.core.task;
 
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.store.Sql;
@@ -37,13 +38,15 @@ final class Dispatch {
     private final Runs runs;
     private final DutyLease lease;
     private final TaskLimits limits;
+    private final Restarts restarts;
     private final SecureRandom random = new SecureRandom();
 
-    Dispatch(TaskQueue queue, Runs runs, DutyLease lease, TaskLimits limits) {
+    Dispatch(TaskQueue queue, Runs runs, DutyLease lease, TaskLimits limits, Restarts restarts) {
         this.queue = queue;
         this.runs = runs;
         this.lease = lease;
         this.limits = limits;
+        this.restarts = restarts;
     }
 
     /// An attempt whose run is to be started.
@@ -144,6 +147,7 @@ final class Dispatch {
                         queue.now(),
                         Optional.empty());
                 AttemptRows.insert(sql, attempt);
+                AttemptRows.continueTime(sql, attempt);
                 changes.assigned(task, attempt);
                 jobs.add(new Job(row, attempt));
             }
@@ -206,6 +210,14 @@ final class Dispatch {
         });
     }
 
+    /// Returns the run that an attempt continues, if its worker ended abnormally.
+    Optional<Run> continued(Live attempt) {
+        return queue.db().read(sql -> {
+            Optional<RunId> run = AttemptRows.continued(sql, attempt);
+            return run.isEmpty() ? Optional.empty() : runs.find(sql, run.get());
+        });
+    }
+
     /// Takes over an attempt of an earlier server whose run has not begun.
     Optional<Job> adopt(Live attempt) {
         return lease.write(sql -> {
@@ -253,7 +265,7 @@ final class Dispatch {
                     changes.running(task, attempt);
                 }
             }
-            case COMPLETED, FAILED, TERMINATED -> ended(changes, task, attempt, run);
+            case COMPLETED, FAILED, TERMINATED -> ended(changes, task, attempt, restarts.judge(sql, run));
         }
         return changes.events();
     }

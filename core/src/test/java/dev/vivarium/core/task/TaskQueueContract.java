@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.Db;
@@ -27,6 +28,7 @@ import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
 import dev.vivarium.model.Run;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Spent;
@@ -99,7 +101,7 @@ abstract class TaskQueueContract {
 
     private Dispatch dispatch(TaskLimits limits) {
         var runs = new Runs(db, new Outbox(db, log, time::get), new RunSignals(), time::get, List.of());
-        return new Dispatch(queue, runs, lease, limits);
+        return new Dispatch(queue, runs, lease, limits, new Restarts(db, time::get, 3));
     }
 
     private void pass(Duration duration) {
@@ -171,6 +173,68 @@ abstract class TaskQueueContract {
 
     private void fail(Dispatch.Job job, String code) {
         dispatch.settle(run(job, Run.Status.FAILED, code));
+    }
+
+    /// Ends the run of an attempt whose worker crashed.
+    private void crash(Dispatch.Job job) {
+        Run ended = run(job, Run.Status.FAILED, "crashed");
+        dispatch.settle(new Run(
+                ended.id(),
+                ended.sandbox(),
+                ended.task(),
+                ended.owner(),
+                ended.thread(),
+                ended.program(),
+                ended.status(),
+                ended.reason(),
+                ended.reasonCode(),
+                ended.budgetUsd(),
+                ended.spent(),
+                ended.session(),
+                ended.process(),
+                ended.startedAt(),
+                ended.endedAt(),
+                Optional.of(new Run.Heartbeat(time.get(), "{}"))));
+    }
+
+    @Test
+    void anAttemptThatContinuesACrashedOneHasTheRestOfItsTime() {
+        TaskId id = add("long");
+        var first = assign(id);
+        start(first);
+        pass(Duration.ofMinutes(50));
+        crash(first);
+        pass(Duration.ofMinutes(1));
+        dispatch.expire();
+        var second = assign(id);
+        start(second);
+
+        assertThat(db.<Optional<RunId>>read(sql -> AttemptRows.continued(sql, second.attempt())))
+                .isEqualTo(first.attempt().run());
+        pass(Duration.ofMinutes(9));
+        dispatch.expire();
+        assertThat(stopCode(id)).isEmpty();
+        pass(Duration.ofMinutes(1));
+        dispatch.expire();
+        assertThat(stopCode(id)).contains("time_limit");
+    }
+
+    private Optional<String> stopCode(TaskId id) {
+        return db.read(sql -> AttemptRows.live(sql, id).flatMap(AttemptRows.Live::stopCode));
+    }
+
+    @Test
+    void aRetryByRequestStartsAnewWithAllItsTime() {
+        TaskId id = queue.add(ANN, List.of(task("once", TaskPlan.of(Optional.of(PROGRAM))
+                        .with(TaskPriority.MEDIUM, Duration.ofHours(1), Optional.empty(), 0))))
+                .getFirst();
+        crash(assign(id));
+        assertThat(status(id)).isEqualTo(FAILED);
+        queue.retry(id);
+        var second = assign(id);
+
+        assertThat(db.<Optional<RunId>>read(sql -> AttemptRows.continued(sql, second.attempt())))
+                .isEmpty();
     }
 
     private TaskClaims.Claim claim(String worker) {

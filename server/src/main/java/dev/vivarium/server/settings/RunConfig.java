@@ -1,5 +1,6 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.guard.liveness.LivenessConfig;
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.task.TaskLimits;
 import java.time.Duration;
@@ -11,8 +12,17 @@ import java.time.Duration;
 /// @param transcripts retention of conversations
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
+/// @param liveness supervision of workers
 public record RunConfig(
-        String image, Duration reviewTimeout, Transcripts.Retention transcripts, Duration afterRun, TaskLimits tasks) {
+        String image,
+        Duration reviewTimeout,
+        Transcripts.Retention transcripts,
+        Duration afterRun,
+        TaskLimits tasks,
+        LivenessConfig liveness) {
+    /// Maximum size of all forensics. One bundle has at most a few megabytes.
+    private static final long FORENSICS_BYTES = 256L * 1024 * 1024;
+
     static RunConfig of(Settings settings) {
         return new RunConfig(
                 settings.get(Catalogue.WORKER_IMAGE),
@@ -24,6 +34,21 @@ public record RunConfig(
                 new TaskLimits(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
-                        settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)));
+                        settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                liveness(settings));
+    }
+
+    private static LivenessConfig liveness(Settings settings) {
+        return new LivenessConfig(
+                new LivenessConfig.Idle(
+                        settings.get(Catalogue.IDLE_DETECTION),
+                        settings.get(Catalogue.IDLE_THRESHOLD),
+                        settings.get(Catalogue.IDLE_CHECK)),
+                new LivenessConfig.Heartbeats(
+                        settings.get(Catalogue.HEARTBEAT),
+                        settings.get(Catalogue.HEARTBEAT_CHECK),
+                        settings.get(Catalogue.MAX_RESTARTS)),
+                new LivenessConfig.Bundles(
+                        settings.home().resolve("forensics"), settings.get(Catalogue.LOG_KEEP), FORENSICS_BYTES));
     }
 }
