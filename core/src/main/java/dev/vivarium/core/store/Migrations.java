@@ -45,7 +45,8 @@ final class Migrations {
             "V25__key_details.sql",
             "V26__session_view.sql",
             "V27__duty_leases.sql",
-            "V28__tasks.sql");
+            "V28__tasks.sql",
+            "V30__liveness.sql");
 
     private Migrations() {}
 
