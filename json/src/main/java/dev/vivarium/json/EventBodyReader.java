@@ -68,8 +68,7 @@ final class EventBodyReader {
                     "sandbox.forensics_collected",
                     "sandbox.restarted",
                     LivenessEvent.QUARANTINED,
-                    LivenessEvent.TERMINATED_IDLE ->
-                LivenessEventJson.read(type, data);
+                    LivenessEvent.TERMINATED_IDLE -> LivenessEventJson.read(type, data);
             case "agent.model_call_started" -> new RunEvent.ModelCallStarted(data.string("model"));
             case "agent.model_call" -> modelCalled(data);
             case "agent.review_requested" -> reviewRequested(data);

@@ -73,10 +73,7 @@ final class LivenessEventJson {
                 new LivenessEvent.Quarantined(run, task(data), data.string("reason"), data.time("kept_until"));
             default ->
                 new LivenessEvent.TerminatedIdle(
-                        run,
-                        task(data),
-                        data.time("last_work_at"),
-                        Duration.ofSeconds(data.integer("idle_duration")));
+                        run, task(data), data.time("last_work_at"), Duration.ofSeconds(data.integer("idle_duration")));
         };
     }
 

@@ -179,7 +179,8 @@ class EventBodyJsonTest {
     }
 
     private static Stream<EventBody> samples() {
-        return Stream.of(sandboxes(), commands(), files(), runs(), liveness(), tasks(), reviews(), messages(), workers())
+        return Stream.of(
+                        sandboxes(), commands(), files(), runs(), liveness(), tasks(), reviews(), messages(), workers())
                 .flatMap(List::stream);
     }
 

@@ -387,8 +387,7 @@ public final class Vivarium implements AutoCloseable {
                 new RunHistory(sandboxes, runs.runs(), runs.tasks(), log, credentials.rights());
         final RunHistoryHandler runHistory =
                 new RunHistoryHandler(runRecords, new CancelRun(runRecords, agents, audit, CLOCK));
-        final ForensicsHandler forensics =
-                new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
+        final ForensicsHandler forensics = new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
         final WorkerHandler worker = new WorkerHandler(
                 runs.tasks(),
                 runs.queue(),

@@ -12,23 +12,15 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class IdleRunTest {
     @RegisterExtension
     static final SharedServer SERVER = SharedServer.with(
-            "--rate-limits",
-            "off",
-            "--idle-threshold-minutes",
-            "0.05",
-            "--idle-check-interval-seconds",
-            "0.5");
+            "--rate-limits", "off", "--idle-threshold-minutes", "0.05", "--idle-check-interval-seconds", "0.5");
 
     @Test
     void anIdleRunEndsWithItsSandboxAndFailsItsTaskWithoutARetry() {
-        String task = SERVER.api()
-                .post("/api/v1/tasks", """
-                        {"title":"a task","runtime":"command","command":["sleep","1000"]}""")
-                .json()
-                .string("task_id");
+        String task = SERVER.api().post("/api/v1/tasks", """
+                        {"title":"a task","runtime":"command","command":["sleep","1000"]}""").json().string("task_id");
         String path = "/api/v1/tasks/" + task;
-        await().untilAsserted(
-                () -> assertThat(SERVER.api().get(path).json().string("status")).isEqualTo("failed"));
+        await().untilAsserted(() ->
+                assertThat(SERVER.api().get(path).json().string("status")).isEqualTo("failed"));
 
         var attempts = SERVER.api().get(path).json().objects("attempts");
         assertThat(attempts).singleElement().satisfies(attempt -> {

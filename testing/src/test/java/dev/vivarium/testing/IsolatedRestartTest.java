@@ -42,7 +42,8 @@ class IsolatedRestartTest {
     /// Starts a run, and waits until its program has begun and its worker has sent a heartbeat.
     private static AgentRun begin(String script, String more) {
         var run = AgentRun.of(server, script, more);
-        await().until(() -> server.api().execute(run.id(), "ls").string("stdout").contains("begun"));
+        await().until(() ->
+                server.api().execute(run.id(), "ls").string("stdout").contains("begun"));
         await().until(() -> server.api().get(run.path()).text().contains("\"last_heartbeat"));
         return run;
     }

@@ -26,8 +26,8 @@ class RestartedWorkerTest {
             "if [ -e begun ]; then touch again; fi; touch begun; until [ -e go ]; do sleep 0.1; done";
 
     @RegisterExtension
-    static final SharedServer SERVER = SharedServer.with(
-            "--rate-limits", "off", "--heartbeat-seconds", "2", "--heartbeat-check-seconds", "0.5");
+    static final SharedServer SERVER =
+            SharedServer.with("--rate-limits", "off", "--heartbeat-seconds", "2", "--heartbeat-check-seconds", "0.5");
 
     private static Api api() {
         return SERVER.api();
@@ -51,9 +51,8 @@ class RestartedWorkerTest {
     /// Waits for an event in the log of a sandbox, and returns its data.
     private static JsonFields awaitEvent(String sandbox, String type) {
         String path = AgentRun.SANDBOXES + "/" + sandbox + "/events?type=" + type;
-        await().untilAsserted(() -> assertThat(api().get(path).json().objects("events"))
-                .as(type)
-                .isNotEmpty());
+        await().untilAsserted(() ->
+                assertThat(api().get(path).json().objects("events")).as(type).isNotEmpty());
         return api().get(path).json().objects("events").getFirst().object("event_data");
     }
 
@@ -79,16 +78,18 @@ class RestartedWorkerTest {
 
         assertThat(restarted.string("reason_code")).isEqualTo("unresponsive");
         assertThat(restarted.flag("files")).isTrue();
-        assertThat(awaitEvent(run.id(), "sandbox.heartbeat_missed").string("run_id")).isEqualTo(runId);
+        assertThat(awaitEvent(run.id(), "sandbox.heartbeat_missed").string("run_id"))
+                .isEqualTo(runId);
         JsonFields probed = awaitEvent(run.id(), "sandbox.probed");
         assertThat(probed.string("worker")).isEqualTo("stopped");
         assertThat(probed.flag("guest")).isTrue();
         assertThat(probed.integer("children")).isPositive();
-        JsonFields resumed = api().get("/api/v1/runs/" + restarted.string("next_run_id")).json();
+        JsonFields resumed =
+                api().get("/api/v1/runs/" + restarted.string("next_run_id")).json();
         assertThat(resumed.string("thread_id")).isEqualTo(run.answer().string("thread_id"));
         assertThat(resumed.number("budget_usd")).isEqualTo(5);
-        assertThat(bundle(runId)).containsKeys(
-                "summary.txt", "events.txt", "processes.txt", "output.txt", "memory.txt", "disk.txt");
+        assertThat(bundle(runId))
+                .containsKeys("summary.txt", "events.txt", "processes.txt", "output.txt", "memory.txt", "disk.txt");
         assertThat(bundle(runId).get("processes.txt")).contains("T stopped");
         assertThat(bundle(runId).get("events.txt")).contains("sandbox.probed");
         assertThat(api().get("/admin/audit?limit=100").text()).contains("system:liveness");
@@ -126,33 +127,32 @@ class RestartedWorkerTest {
     @Test
     void aKilledWorkerOfATaskIsRestartedOnItsFilesAndACrashLoopIsQuarantined() {
         String task = api().post(TASKS, """
-                        {"title":"a task","runtime":"command","max_retries":10,"command":["sh","-c","%s"]}"""
-                        .formatted(PROGRAM))
-                .json()
-                .string("task_id");
+                        {"title":"a task","runtime":"command","max_retries":10,"command":["sh","-c","%s"]}""".formatted(PROGRAM)).json().string("task_id");
         String sandbox = "";
         for (int attempt = 1; attempt <= 4; attempt++) {
             sandbox = awaitAttempt(task, attempt);
             signalWorker(sandbox, "KILL");
         }
 
-        await().untilAsserted(() ->
-                assertThat(api().get(TASKS + "/" + task).json().string("status")).isEqualTo("failed"));
+        await().untilAsserted(
+                        () -> assertThat(api().get(TASKS + "/" + task).json().string("status"))
+                                .isEqualTo("failed"));
         List<JsonFields> attempts = api().get(TASKS + "/" + task).json().objects("attempts");
         assertThat(attempts)
                 .extracting(attempt -> attempt.string("error_code"))
                 .containsExactly("signal", "signal", "signal", "quarantined");
-        assertThat(attempts)
-                .extracting(attempt -> attempt.string("sandbox_id"))
-                .doesNotHaveDuplicates();
+        assertThat(attempts).extracting(attempt -> attempt.string("sandbox_id")).doesNotHaveDuplicates();
         assertThat(awaitEvent(sandbox, "sandbox.quarantined").string("reason")).contains("3 times within 30 minutes");
         String last = sandbox;
-        await().untilAsserted(() -> assertThat(
-                        api().get(AgentRun.SANDBOXES + "/" + last).json().object("sandbox").string("state"))
+        await().untilAsserted(() -> assertThat(api().get(AgentRun.SANDBOXES + "/" + last)
+                        .json()
+                        .object("sandbox")
+                        .string("state"))
                 .isEqualTo("paused"));
         // Traffic does not resume it, a person does.
         assertThat(api().post("/execute", Api.command(last, "ls")).status()).isEqualTo(409);
-        assertThat(api().method("POST", AgentRun.SANDBOXES + "/" + last + "/resume").status())
+        assertThat(api().method("POST", AgentRun.SANDBOXES + "/" + last + "/resume")
+                        .status())
                 .isEqualTo(200);
         assertThat(api().execute(last, "ls").string("stdout")).contains("again");
     }

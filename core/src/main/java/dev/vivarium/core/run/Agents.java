@@ -66,8 +66,7 @@ public final class Agents {
     /// @param session    conversation that the agent continues
     /// @param transcript sandbox whose stored transcript is copied into the new one
     /// @param files      files of the new sandbox, which contain the conversation
-    private record Origin(
-            Optional<String> session, Optional<SandboxId> transcript, Optional<SnapshotInfo> files) {}
+    private record Origin(Optional<String> session, Optional<SandboxId> transcript, Optional<SnapshotInfo> files) {}
 
     private Run start(NewRun wanted, Origin origin) {
         NewSandbox request = withImage(wanted);

@@ -36,8 +36,7 @@ public final class Continuations {
     private final Consumer<Run> before;
 
     /// @param before called before the sandbox of the earlier run ends
-    public Continuations(
-            Agents agents, Sandboxes sandboxes, Restarts restarts, EventLog log, Consumer<Run> before) {
+    public Continuations(Agents agents, Sandboxes sandboxes, Restarts restarts, EventLog log, Consumer<Run> before) {
         this.agents = agents;
         this.sandboxes = sandboxes;
         this.restarts = restarts;

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /// Saves the files of a crashed sandbox in which an agent worked, before its machine is removed. Thread-safe.
 ///
-/// Must precede the [Supervisor] among the listeners, so that the snapshot exists when the run ends. The end of a crashed
-/// sandbox waits for the snapshot.
+/// Must precede the [Supervisor] among the listeners, so that the snapshot exists when the run ends. The end of a
+/// crashed sandbox waits for the snapshot.
 public final class DiskRescue implements SandboxListener {
     private static final Logger LOG = LoggerFactory.getLogger(DiskRescue.class);
 

@@ -105,8 +105,9 @@ public final class Restarts {
     }
 
     private static String tooOften(int restarts, Run run) {
-        return TextLimits.kept("restarted " + restarts + " times within " + WINDOW.toMinutes() + " minutes; the last end: "
-                + run.reason().orElse(run.reasonCode().orElse("")));
+        return TextLimits.kept(
+                "restarted " + restarts + " times within " + WINDOW.toMinutes() + " minutes; the last end: "
+                        + run.reason().orElse(run.reasonCode().orElse("")));
     }
 
     /// Returns the number of restarts of a task within [#WINDOW].

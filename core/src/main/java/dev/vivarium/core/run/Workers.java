@@ -127,7 +127,8 @@ public final class Workers {
 
     /// A longer interval would count as missed heartbeats.
     private String heartbeatSeconds(String wanted) {
-        String most = BigDecimal.valueOf(heartbeat.toMillis(), 3).stripTrailingZeros().toPlainString();
+        String most =
+                BigDecimal.valueOf(heartbeat.toMillis(), 3).stripTrailingZeros().toPlainString();
         try {
             var seconds = new BigDecimal(wanted.strip());
             return seconds.signum() > 0 && seconds.compareTo(new BigDecimal(most)) < 0 ? wanted : most;

@@ -380,15 +380,16 @@ public final class Sandboxes implements AutoCloseable {
     public Optional<NewSandbox> requestOf(SandboxId id) {
         return engine.rows
                 .find(id)
-                .flatMap(row -> row.owner().map(owner -> new NewSandbox(
-                        owner.user(),
-                        owner.thread(),
-                        Optional.of(row.idleTimeout()),
-                        Optional.of(row.limits()),
-                        row.env(),
-                        Optional.of(row.egress()),
-                        Optional.of(row.image()),
-                        Optional.of(row.onIdle()))));
+                .flatMap(row -> row.owner()
+                        .map(owner -> new NewSandbox(
+                                owner.user(),
+                                owner.thread(),
+                                Optional.of(row.idleTimeout()),
+                                Optional.of(row.limits()),
+                                row.env(),
+                                Optional.of(row.egress()),
+                                Optional.of(row.image()),
+                                Optional.of(row.onIdle()))));
     }
 
     /// Reports whether the disk of a sandbox is full, so that no worker can start on it. False if the guest does

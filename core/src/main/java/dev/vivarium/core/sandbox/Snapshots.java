@@ -97,8 +97,7 @@ public final class Snapshots {
         beingTaken.add(id);
         try (var undo = new Undo()) {
             undo.add("delete snapshot " + id, () -> engine.provider.deleteSnapshot(id));
-            long bytes =
-                    engine.registry.exclusively(crashed.id(), () -> engine.provider.snapshot(crashed.id(), id));
+            long bytes = engine.registry.exclusively(crashed.id(), () -> engine.provider.snapshot(crashed.id(), id));
             SnapshotInfo snapshot = store(crashed, id, name, bytes);
             undo.keep();
             return snapshot;

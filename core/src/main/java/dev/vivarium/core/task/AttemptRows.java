@@ -83,7 +83,8 @@ final class AttemptRows {
                 attempt.number());
     }
 
-    /// Returns the run of the attempt that this attempt continues: the previous one, if its worker ended abnormally.
+    /// Returns the run of the attempt that this attempt continues: the previous one, if its worker ended
+    /// abnormally.
     static Optional<RunId> continued(Sql sql, Live attempt) throws SQLException {
         return sql.first(
                 "select p.run_id from task_attempts p where" + CONTINUED,
@@ -116,7 +117,8 @@ final class AttemptRows {
     /// Returns the attempts that have exceeded the time limit of their task and are not being stopped.
     static List<Live> tooLong(Sql sql, Instant now) throws SQLException {
         return sql.list(
-                SELECT_LIVE + " and a.stop_code is null and a.started_at - a.time_used_ms <= (select ? - q.run_timeout_ms"
+                SELECT_LIVE
+                        + " and a.stop_code is null and a.started_at - a.time_used_ms <= (select ? - q.run_timeout_ms"
                         + " from task_queue q where q.task_id = a.task_id)",
                 AttemptRows::live,
                 now.toEpochMilli());

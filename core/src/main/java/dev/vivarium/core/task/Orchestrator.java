@@ -70,12 +70,7 @@ public final class Orchestrator implements AutoCloseable {
     private volatile boolean closed;
 
     public Orchestrator(
-            TaskQueue queue,
-            Runs runs,
-            AttemptRunner runner,
-            DutyLease lease,
-            TaskLimits limits,
-            Restarts restarts) {
+            TaskQueue queue, Runs runs, AttemptRunner runner, DutyLease lease, TaskLimits limits, Restarts restarts) {
         this.dispatch = new Dispatch(queue, runs, lease, limits, restarts);
         this.runs = runs;
         this.runner = runner;
@@ -159,8 +154,7 @@ public final class Orchestrator implements AutoCloseable {
 
     private void start(Dispatch.Job job) {
         try {
-            runner.start(
-                    job, dispatch.continued(job.attempt()), sql -> dispatch.requireLive(sql, job.attempt()));
+            runner.start(job, dispatch.continued(job.attempt()), sql -> dispatch.requireLive(sql, job.attempt()));
         } catch (SandboxException e) {
             refused(job, e.failure());
         } catch (DutyLease.Superseded e) {

@@ -225,8 +225,12 @@ abstract class TaskQueueContract {
 
     @Test
     void aRetryByRequestStartsAnewWithAllItsTime() {
-        TaskId id = queue.add(ANN, List.of(task("once", TaskPlan.of(Optional.of(PROGRAM))
-                        .with(TaskPriority.MEDIUM, Duration.ofHours(1), Optional.empty(), 0))))
+        TaskId id = queue.add(
+                        ANN,
+                        List.of(task(
+                                "once",
+                                TaskPlan.of(Optional.of(PROGRAM))
+                                        .with(TaskPriority.MEDIUM, Duration.ofHours(1), Optional.empty(), 0))))
                 .getFirst();
         crash(assign(id));
         assertThat(status(id)).isEqualTo(FAILED);

@@ -36,7 +36,8 @@ public final class ForensicsHandler {
         Path bundle = forensics.find(exchange.principal(), exchange.path("run_id"));
         exchange.answerHeader(
                 "Content-Disposition",
-                ContentDisposition.attachment("forensics-" + bundle.getFileName().toString()));
+                ContentDisposition.attachment(
+                        "forensics-" + bundle.getFileName().toString()));
         try (var in = Files.newInputStream(bundle);
                 var out = exchange.stream(200, "application/zip", OptionalLong.of(Files.size(bundle)))) {
             in.transferTo(out);

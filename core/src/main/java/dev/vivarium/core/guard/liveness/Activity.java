@@ -29,8 +29,8 @@ final class Activity {
             "agent.output");
 
     /// Input of a person. A resumed run starts to count anew.
-    static final Set<String> INPUT = Set.of(
-            "user.message", "user.interrupt", "user.guidance", "user.approve", "user.reject", "sandbox.resumed");
+    static final Set<String> INPUT =
+            Set.of("user.message", "user.interrupt", "user.guidance", "user.approve", "user.reject", "sandbox.resumed");
 
     private Activity() {}
 

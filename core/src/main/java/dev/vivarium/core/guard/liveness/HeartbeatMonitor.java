@@ -116,8 +116,7 @@ final class HeartbeatMonitor {
                 boolean isDiskFull = actions.climb(run, rung);
                 watched.computeIfPresent(
                         run.id(),
-                        (_, watch) ->
-                                new Watch(watch.lastSign, watch.climbed + 1, watch.isDiskFull || isDiskFull));
+                        (_, watch) -> new Watch(watch.lastSign, watch.climbed + 1, watch.isDiskFull || isDiskFull));
             } catch (RuntimeException e) {
                 LOG.warn("{} of run {} is tried again: {}", rung, run.id(), e.getMessage());
             } finally {

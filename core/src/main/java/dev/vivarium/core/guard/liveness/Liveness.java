@@ -63,11 +63,11 @@ public final class Liveness implements AutoCloseable {
         Sandboxes sandboxes = platform.sandboxes;
         var probe = new SandboxProbe(sandboxes, threads);
         this.forensics = new Forensics(config.bundles(), sandboxes, probe, log, mask);
-        this.continuations = new Continuations(
-                platform.agents, sandboxes, platform.restarts, platform.log, forensics::collect);
+        this.continuations =
+                new Continuations(platform.agents, sandboxes, platform.restarts, platform.log, forensics::collect);
         this.quarantine = new Quarantine(platform.db, sandboxes, platform.restarts, log);
-        this.respawner = new Respawner(
-                platform.runs, platform.restarts, continuations, sandboxes, quarantine, log, threads);
+        this.respawner =
+                new Respawner(platform.runs, platform.restarts, continuations, sandboxes, quarantine, log, threads);
         var actions = new LadderActions(platform.agents, sandboxes, probe, forensics, quarantine, log);
         this.heartbeats = new HeartbeatMonitor(
                 platform.runs, platform.restarts, config.heartbeats(), scheduler.clock(), actions, threads);
@@ -84,8 +84,7 @@ public final class Liveness implements AutoCloseable {
     /// Starts the reader, which the log closes, and the checks.
     public void start() {
         EventReader reader = platform.log.reader(
-                "liveness",
-                new LivenessReader(platform.log.codec(), platform.runs, platform.restarts, this::runEnded));
+                "liveness", new LivenessReader(platform.log.codec(), platform.runs, platform.restarts, this::runEnded));
         var actions = IdleMonitor.on(platform.agents, platform.sandboxes, reader, log);
         var idle = new IdleMonitor(platform.db, platform.runs, config.idle(), log.clock(), actions);
         heartbeats.startAnew();

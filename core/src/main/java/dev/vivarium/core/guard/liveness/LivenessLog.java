@@ -29,9 +29,10 @@ record LivenessLog(EventLog log, Audit audit, InstantSource clock) {
 
     /// Records that the supervision ended or froze the sandbox of a run.
     void audit(Run run, String detail) {
-        audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ENDED, DONE, "DELETE /api/v1/sandboxes/{sandbox_id}")
-                .bySystem(NAME)
-                .on(run.sandbox(), run.key())
-                .detail(detail));
+        audit.record(
+                AuditEntry.of(clock.instant(), AuditEntry.Kind.ENDED, DONE, "DELETE /api/v1/sandboxes/{sandbox_id}")
+                        .bySystem(NAME)
+                        .on(run.sandbox(), run.key())
+                        .detail(detail));
     }
 }

@@ -32,9 +32,8 @@ record LivenessReader(EventCodec codec, Runs runs, Restarts restarts, Consumer<O
     @Override
     public void handle(Sql sql, Event event) throws SQLException {
         if (event.type().equals(RUN_ENDED)) {
-            Optional<Run> run = codec.decode(event) instanceof RunEvent.Ended end
-                    ? runs.find(sql, end.run())
-                    : Optional.empty();
+            Optional<Run> run =
+                    codec.decode(event) instanceof RunEvent.Ended end ? runs.find(sql, end.run()) : Optional.empty();
             if (run.isPresent()) {
                 restarts.judge(sql, run.get());
             }

@@ -62,11 +62,11 @@ final class SandboxProbe {
         if (stats.isEmpty()) {
             return new Findings(stats, "unknown", Optional.empty(), 0, Optional.empty(), ooms(sandbox));
         }
-        Optional<ProcessTable> table = output(sandbox.get(), ProcessTable.SCRIPT).map(ProcessTable::parse);
+        Optional<ProcessTable> table =
+                output(sandbox.get(), ProcessTable.SCRIPT).map(ProcessTable::parse);
         Optional<Integer> pid = workerPid(sandbox.get(), run);
         Optional<ProcessTable.Row> worker = table.flatMap(rows -> pid.flatMap(rows::find));
-        String state = worker.map(row -> ProcessTable.word(row.state()))
-                .orElse(table.isPresent() ? "gone" : "unknown");
+        String state = worker.map(row -> ProcessTable.word(row.state())).orElse(table.isPresent() ? "gone" : "unknown");
         return new Findings(
                 stats,
                 state,

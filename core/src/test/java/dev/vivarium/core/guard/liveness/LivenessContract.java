@@ -243,7 +243,8 @@ abstract class LivenessContract {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"completed", "failed", "budget", "aborted", "idle", "lifetime", "quarantined", "not_started"})
+    @ValueSource(
+            strings = {"completed", "failed", "budget", "aborted", "idle", "lifetime", "quarantined", "not_started"})
     void aRunThatEndedForAnotherReasonIsNotRestarted(String code) {
         assertThat(crash(beating(), code)).isEmpty();
     }
@@ -269,8 +270,7 @@ abstract class LivenessContract {
             stored.beat(run);
         }
 
-        assertThat(verdicts)
-                .containsExactly(Verdict.RESTART, Verdict.RESTART, Verdict.RESTART, Verdict.QUARANTINE);
+        assertThat(verdicts).containsExactly(Verdict.RESTART, Verdict.RESTART, Verdict.RESTART, Verdict.QUARANTINE);
         Run last = stored.runs().find(all.getLast()).orElseThrow();
         assertThat(last.reasonCode()).contains("quarantined");
         assertThat(last.reason().orElseThrow())
@@ -319,8 +319,8 @@ abstract class LivenessContract {
         idleMonitor.check();
 
         assertThat(idle)
-                .containsExactly(new LivenessEvent.TerminatedIdle(
-                        run.id(), run.task(), started, Duration.ofMinutes(31)));
+                .containsExactly(
+                        new LivenessEvent.TerminatedIdle(run.id(), run.task(), started, Duration.ofMinutes(31)));
         idleMonitor.check();
         assertThat(idle).hasSize(1);
     }
