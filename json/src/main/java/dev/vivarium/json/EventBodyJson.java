@@ -1,17 +1,23 @@
 package dev.vivarium.json;
 
 import dev.vivarium.model.CommandEvent;
+import dev.vivarium.model.ConductorEvent;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.LivenessEvent;
+import dev.vivarium.model.GuardianEvent;
+import dev.vivarium.model.Judgement;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.RunEvent;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.WorkerEvent;
 import java.io.StringWriter;
@@ -79,8 +85,11 @@ public final class EventBodyJson implements EventCodec {
                 case RunEvent event -> write(out, event);
                 case LivenessEvent event -> LivenessEventJson.write(out, event);
                 case TaskEvent event -> write(out, event);
+                case GitEvent event -> write(out, event);
                 case ReviewEvent event -> write(out, event);
                 case MessageEvent event -> write(out, event);
+                case GuardianEvent event -> write(out, event);
+                case ConductorEvent event -> write(out, event);
                 case WorkerEvent event -> write(out, event);
                 case EventBody.Custom _ -> {}
             }
@@ -259,6 +268,34 @@ public final class EventBodyJson implements EventCodec {
         }
     }
 
+    private static void write(JsonGenerator out, GitEvent event) {
+        switch (event) {
+            case GitEvent.Cloned(var run, var url, var base, var branch, var took) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("url", url);
+                out.writeStringProperty("base", base);
+                out.writeStringProperty("branch", branch);
+                out.writeNumberProperty("took_ms", took.toMillis());
+            }
+            case GitEvent.Pushed(var run, var branch, var commit) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeStringProperty("commit", commit);
+            }
+            case GitEvent.PullRequested(var run, var branch, var number, var url) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeNumberProperty("number", number);
+                out.writeStringProperty("url", url);
+            }
+            case GitEvent.Failed(var run, var branch, var reason) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeStringProperty("reason", reason);
+            }
+        }
+    }
+
     private static void write(JsonGenerator out, TaskEvent event) {
         switch (event) {
             case TaskEvent.Changed changed -> {
@@ -312,6 +349,65 @@ public final class EventBodyJson implements EventCodec {
                 out.writeNumberProperty("latency_ms", latency.toMillis());
             }
         }
+    }
+
+    private static void write(JsonGenerator out, GuardianEvent event) {
+        switch (event) {
+            case GuardianEvent.Found(var run, var task, var pattern, var action) -> {
+                write(out, run, task);
+                write(out, pattern);
+                out.writeStringProperty("action", action.text());
+            }
+            case GuardianEvent.Outcome(var run, var task, var pattern, var ended) -> {
+                write(out, run, task);
+                write(out, pattern);
+                out.writeBooleanProperty("ended", ended);
+            }
+            case GuardianEvent.Judged(var run, var task, Judgement judgement) -> {
+                write(out, run, task);
+                out.writeNumberProperty("alignment", judgement.alignment());
+                out.writeStringProperty("state", judgement.state().text());
+                out.writeStringProperty("message", judgement.message());
+                out.writeNumberProperty("confidence", judgement.confidence());
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, RunId run, TaskId task) {
+        out.writeStringProperty("run_id", run.value());
+        out.writeStringProperty("task_id", task.value());
+    }
+
+    private static void write(JsonGenerator out, GuardianEvent.Pattern pattern) {
+        out.writeStringProperty("rule", pattern.rule());
+        out.writeStringProperty("summary", pattern.summary());
+        out.writeArrayPropertyStart("evidence");
+        pattern.evidence().forEach(out::writeNumber);
+        out.writeEndArray();
+    }
+
+    private static void write(JsonGenerator out, ConductorEvent event) {
+        switch (event) {
+            case ConductorEvent.Report(var runs, var coherence, var overlaps) -> {
+                out.writeNumberProperty("runs", runs);
+                out.writeNumberProperty("coherence", coherence);
+                out.writeArrayPropertyStart("overlaps");
+                overlaps.forEach(overlap -> write(out, overlap));
+                out.writeEndArray();
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, ConductorEvent.Overlap overlap) {
+        out.writeStartObject();
+        out.writeStringProperty("kind", overlap.kind().text());
+        out.writeStringProperty("earlier_run_id", overlap.earlier().value());
+        out.writeStringProperty("later_run_id", overlap.later().value());
+        out.writeStringProperty("summary", overlap.summary());
+        out.writeArrayPropertyStart("files");
+        overlap.files().forEach(out::writeString);
+        out.writeEndArray();
+        out.writeEndObject();
     }
 
     private static void write(JsonGenerator out, WorkerEvent event) {

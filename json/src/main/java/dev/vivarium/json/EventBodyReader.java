@@ -3,13 +3,17 @@ package dev.vivarium.json;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.model.CommandEvent;
+import dev.vivarium.model.ConductorEvent;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.LivenessEvent;
+import dev.vivarium.model.GuardianEvent;
+import dev.vivarium.model.Judgement;
 import dev.vivarium.model.Message;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
@@ -75,7 +79,30 @@ final class EventBodyReader {
             case "user.approve", "user.reject" -> reviewAnswered(data);
             case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
             case "user.message_delivered" -> delivered(data);
-            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readSent(type, text, data);
+            case "guardian.observed", "guardian.nudged", "guardian.paused", "guardian.stopped" -> found(type, data);
+            case "guardian.outcome" ->
+                new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
+            case "guardian.judged" -> judged(data);
+            case "conductor.report" -> report(data);
+            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
+        };
+    }
+
+    private static EventBody readOfGit(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "git.cloned" ->
+                new GitEvent.Cloned(
+                        run(data),
+                        data.string("url"),
+                        data.string("base"),
+                        data.string("branch"),
+                        millis(data, "took_ms"));
+            case "git.pushed" -> new GitEvent.Pushed(run(data), data.string("branch"), data.string("commit"));
+            case "git.pull_request" ->
+                new GitEvent.PullRequested(
+                        run(data), data.string("branch"), data.integer("number"), data.string("url"));
+            case "git.failed" -> new GitEvent.Failed(run(data), data.string("branch"), data.string("reason"));
+            default -> readSent(type, text, data);
         };
     }
 
@@ -302,5 +329,42 @@ final class EventBodyReader {
     private static MessageEvent delivered(JsonFields data) {
         return new MessageEvent.Delivered(
                 data.string("message_id"), label(Message.Kind.class, data, "message_type"), millis(data, "latency_ms"));
+    }
+
+    private static GuardianEvent found(String type, JsonFields data) {
+        var found = new GuardianEvent.Found(
+                run(data), task(data), pattern(data), label(GuardianEvent.Action.class, data, "action"));
+        require(found.type().equals(type), "action", "must be that of the type");
+        return found;
+    }
+
+    private static GuardianEvent.Pattern pattern(JsonFields data) {
+        return new GuardianEvent.Pattern(
+                data.string("rule"), data.string("summary"), data.required("evidence", JsonType.list(JsonType.LONG)));
+    }
+
+    private static GuardianEvent judged(JsonFields data) {
+        var judgement = new Judgement(
+                data.number("alignment"),
+                label(Judgement.State.class, data, "state"),
+                data.string("message"),
+                data.number("confidence"));
+        return new GuardianEvent.Judged(run(data), task(data), judgement);
+    }
+
+    private static ConductorEvent report(JsonFields data) {
+        return new ConductorEvent.Report(
+                (int) data.integer("runs"),
+                data.number("coherence"),
+                data.objects("overlaps").stream().map(EventBodyReader::overlap).toList());
+    }
+
+    private static ConductorEvent.Overlap overlap(JsonFields data) {
+        return new ConductorEvent.Overlap(
+                label(ConductorEvent.Kind.class, data, "kind"),
+                new RunId(data.string("earlier_run_id")),
+                new RunId(data.string("later_run_id")),
+                data.string("summary"),
+                data.optionalStrings("files").orElseThrow());
     }
 }

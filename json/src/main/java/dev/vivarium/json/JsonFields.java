@@ -74,6 +74,11 @@ public final class JsonFields {
         return find(name, Object.class, "").isPresent();
     }
 
+    /// Reports whether the field is an object.
+    boolean isObject(String name) {
+        return values.get(name) instanceof JsonFields;
+    }
+
     public <T> T required(String name, JsonType<T> type) {
         return optional(name, type).orElseThrow(() -> missing(name));
     }

@@ -5,6 +5,7 @@ import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.GitFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -33,6 +34,7 @@ final class ProblemFields {
             case CommandFailure f -> write(out, f);
             case FileFailure f -> write(out, f);
             case RunFailure f -> write(out, f);
+            case GitFailure f -> write(out, f);
             case AccessFailure.NoSuchKey f -> out.writeStringProperty("key_id", f.id());
             case AccessFailure _, Failure.Unrecognized _ -> {}
             case RequestFailure f -> write(out, f);
@@ -98,6 +100,21 @@ final class ProblemFields {
             case Failure.NoSuchProcess f -> out.writeStringProperty("process_id", f.id());
             case Failure.ProcessEnded f -> out.writeStringProperty("process_id", f.id());
             case CommandFailure.NoSuchShell _ -> {}
+        }
+    }
+
+    private static void write(JsonGenerator out, GitFailure failure) {
+        switch (failure) {
+            case GitFailure.NoSuchCredential f -> out.writeStringProperty("credential", f.name());
+            case GitFailure.NoRepository f -> out.writeStringProperty("run_id", f.run());
+            case GitFailure.NotOnRemote f -> out.writeStringProperty("missing", f.what());
+            case GitFailure.RemoteRefused f -> text(out, "host", f.host(), "why", f.reason());
+            case GitFailure.RemoteFailed f -> text(out, "host", f.host(), "why", f.reason());
+            case GitFailure.RemoteTimedOut f -> {
+                out.writeStringProperty("host", f.host());
+                out.writeNumberProperty("limit_seconds", f.seconds());
+            }
+            case GitFailure.GitCommandFailed f -> text(out, "step", f.step(), "why", f.output());
         }
     }
 

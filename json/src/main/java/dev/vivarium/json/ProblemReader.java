@@ -4,6 +4,7 @@ import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.GitFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
@@ -154,6 +155,20 @@ final class ProblemReader {
                         new ReviewId(fields.string("review_id")),
                         fields.required("state", JsonType.constants(Review.Status.class)));
             case "nothing-asked" -> new RunFailure.NothingAsked(fields.string("detail"));
+            default -> readOfGit(slug, fields);
+        };
+    }
+
+    private static Failure readOfGit(String slug, JsonFields fields) {
+        return switch (slug) {
+            case "no-such-credential" -> new GitFailure.NoSuchCredential(fields.string("credential"));
+            case "no-repository" -> new GitFailure.NoRepository(fields.string("run_id"));
+            case "not-on-remote" -> new GitFailure.NotOnRemote(fields.string("missing"));
+            case "remote-refused" -> new GitFailure.RemoteRefused(fields.string("host"), fields.string("why"));
+            case "remote-failed" -> new GitFailure.RemoteFailed(fields.string("host"), fields.string("why"));
+            case "remote-timed-out" ->
+                new GitFailure.RemoteTimedOut(fields.string("host"), fields.integer("limit_seconds"));
+            case "git-command-failed" -> new GitFailure.GitCommandFailed(fields.string("step"), fields.string("why"));
             default -> readOfFile(slug, fields);
         };
     }

@@ -4,6 +4,7 @@ import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.GitFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -20,6 +21,7 @@ final class ProblemStatus {
             case CommandFailure f -> of(f);
             case FileFailure f -> of(f);
             case RunFailure f -> of(f);
+            case GitFailure f -> of(f);
             case AccessFailure f -> of(f);
             case RequestFailure f -> of(f);
             case PortFailure f -> of(f);
@@ -88,6 +90,15 @@ final class ProblemStatus {
                     RunFailure.TooManyReviews _,
                     RunFailure.ReviewAnswered _,
                     RunFailure.NothingAsked _ -> 409;
+        };
+    }
+
+    private static int of(GitFailure failure) {
+        return switch (failure) {
+            case GitFailure.NoSuchCredential _, GitFailure.NoRepository _, GitFailure.NotOnRemote _ -> 404;
+            case GitFailure.RemoteRefused _, GitFailure.GitCommandFailed _ -> 409;
+            case GitFailure.RemoteFailed _ -> 502;
+            case GitFailure.RemoteTimedOut _ -> 504;
         };
     }
 

@@ -67,7 +67,9 @@ public final class TaskJson {
             optional("limits", SessionJson.LOWER_LIMITS, "Lower limits than the server's."),
             optional("egress", EgressJson.EGRESS),
             optional("image", STRING),
-            optional("budget_usd", DECIMAL));
+            optional("budget_usd", DECIMAL),
+            optional("guardian", RunJson.GUARDIAN, "The policy of its runs; that of the server by default."),
+            optional("repository", GitJson.NEW_REPOSITORY));
 
     /// A task to add.
     public static final ObjectType<Object> NEW_TASK = PLAN.and(
@@ -137,6 +139,8 @@ public final class TaskJson {
             optional("queue_timeout_minutes", MINUTES, entry -> entry.plan().queueTimeout()),
             field("max_retries", INT, entry -> entry.plan().maxRetries()),
             optional("budget_usd", DECIMAL, entry -> entry.plan().budgetUsd()),
+            optional("guardian", RunJson.GUARDIAN, entry -> entry.plan().guardian()),
+            optional("repository", GitJson.REPOSITORY, entry -> entry.plan().repository()),
             field("context", RAW_OBJECT, entry -> entry.task().wanted().context()),
             field("constraints", RAW_OBJECT, entry -> entry.task().wanted().constraints()),
             field("attempts", list(ATTEMPT), QueuedTask::attempts),
@@ -169,7 +173,9 @@ public final class TaskJson {
                 fields.optional("env", ExecJson.ENVIRONMENT).orElse(Map.of()),
                 fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
                 fields.optional("egress", EgressJson.EGRESS),
-                fields.optionalString("image"));
+                fields.optionalString("image"),
+                fields.optional("guardian", RunJson.GUARDIAN),
+                fields.optional("repository", GitJson.NEW_REPOSITORY));
         return new NewQueuedTask(
                 fields.optionalString("name"),
                 new NewTask(

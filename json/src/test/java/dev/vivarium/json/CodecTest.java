@@ -9,6 +9,7 @@ import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewReview;
@@ -110,7 +111,8 @@ class CodecTest {
                 Optional.empty(),
                 NOW,
                 Optional.of(NOW.plusSeconds(1)),
-                Optional.of(new Run.Heartbeat(NOW, "{\"cpu\":1}")));
+                Optional.of(new Run.Heartbeat(NOW, "{\"cpu\":1}")),
+                Optional.of(GuardianPolicy.STOP));
         var sandbox = running();
 
         assertThat(RunJson.readRun(written(out -> RunJson.SANDBOX.writeFields(

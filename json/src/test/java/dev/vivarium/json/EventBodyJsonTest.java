@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.CommandEvent.Target;
 import dev.vivarium.model.CommandEvent.Text;
+import dev.vivarium.model.ConductorEvent;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
@@ -14,6 +15,9 @@ import dev.vivarium.model.FileEvent.Diff;
 import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
 import dev.vivarium.model.LivenessEvent;
+import dev.vivarium.model.GuardianEvent;
+import dev.vivarium.model.Judgement;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
@@ -180,7 +184,17 @@ class EventBodyJsonTest {
 
     private static Stream<EventBody> samples() {
         return Stream.of(
-                        sandboxes(), commands(), files(), runs(), liveness(), tasks(), reviews(), messages(), workers())
+                        sandboxes(),
+                        commands(),
+                        files(),
+                        runs(),
+                        liveness(),
+                        tasks(),
+                        git(),
+                        reviews(),
+                        messages(),
+                        guards(),
+                        workers())
                 .flatMap(List::stream);
     }
 
@@ -303,6 +317,14 @@ class EventBodyJsonTest {
         return samples;
     }
 
+    private static List<EventBody> git() {
+        return List.of(
+                new GitEvent.Cloned(RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
+                new GitEvent.Pushed(RUN, "feature/T-1", "ab12"),
+                new GitEvent.PullRequested(RUN, "feature/T-1", 7, "https://git.example.com/team/shop/pulls/7"),
+                new GitEvent.Failed(RUN, "feature/T-1", "git.example.com refused the request"));
+    }
+
     private static List<EventBody> reviews() {
         return List.of(
                 new ReviewEvent.Requested(
@@ -330,6 +352,21 @@ class EventBodyJsonTest {
 
     private static EventBody message(Message.Kind kind, Message.Mode mode) {
         return new MessageEvent.Posted("msg1", kind, "hello", mode);
+    }
+
+    private static List<EventBody> guards() {
+        var pattern = new GuardianEvent.Pattern("repeated_failure", "`make` failed 5 times", List.of(3L, 9L));
+        var overlap = new ConductorEvent.Overlap(
+                ConductorEvent.Kind.CONFLICT, RUN, RUN, "both runs change 1 of the same files", List.of("a.py"));
+        return List.of(
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.NONE),
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.NUDGE),
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.PAUSE),
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.STOP),
+                new GuardianEvent.Outcome(RUN, TASK, pattern, true),
+                new GuardianEvent.Judged(
+                        RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
+                new ConductorEvent.Report(3, 0.33, List.of(overlap)));
     }
 
     private static List<EventBody> workers() {

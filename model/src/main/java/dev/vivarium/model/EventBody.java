@@ -15,8 +15,11 @@ public sealed interface EventBody
                 RunEvent,
                 LivenessEvent,
                 TaskEvent,
+                GitEvent,
                 ReviewEvent,
                 MessageEvent,
+                GuardianEvent,
+                ConductorEvent,
                 WorkerEvent,
                 EventBody.Custom {
     /// Returns the type, for example `sandbox.started`.

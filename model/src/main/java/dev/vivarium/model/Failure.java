@@ -18,6 +18,7 @@ public sealed interface Failure
                 CommandFailure,
                 FileFailure,
                 RunFailure,
+                GitFailure,
                 AccessFailure,
                 RequestFailure,
                 PortFailure,

@@ -14,6 +14,8 @@ import java.util.Optional;
 /// @param runTimeout   limit of each attempt
 /// @param queueTimeout limit of the time in the queue
 /// @param maxRetries   number of attempts after the first one
+/// @param guardian     policy of the runs, if it is not that of the server
+/// @param repository   git repository that the agent works on
 public record TaskPlan(
         Optional<Run.Program> program,
         TaskPriority priority,
@@ -25,7 +27,9 @@ public record TaskPlan(
         Map<String, String> env,
         Optional<Limits> limits,
         Optional<Egress> egress,
-        Optional<String> image) {
+        Optional<String> image,
+        Optional<GuardianPolicy> guardian,
+        Optional<Repository> repository) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
     public static final int RETRIES = 3;
 
@@ -57,6 +61,8 @@ public record TaskPlan(
                 Map.of(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -69,7 +75,38 @@ public record TaskPlan(
 
     /// Returns the plan with other settings of the queue.
     public TaskPlan with(TaskPriority other, Duration run, Optional<Duration> queue, int retries) {
-        return new TaskPlan(program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image);
+        return new TaskPlan(
+                program,
+                other,
+                agentType,
+                run,
+                queue,
+                retries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository);
+    }
+
+    /// Returns the plan with another repository.
+    public TaskPlan withRepository(Optional<Repository> other) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                other);
     }
 
     /// Returns the request for the sandbox of an attempt.

@@ -15,6 +15,7 @@ import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.run.RunListener;
+import dev.vivarium.core.run.RunSetup;
 import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
@@ -51,7 +52,8 @@ record AgentRuns(
         Transcripts transcripts,
         Supervisor supervisor,
         Restarts restarts,
-        DiskRescue rescue)
+        DiskRescue rescue,
+        Outbox outbox)
         implements AutoCloseable {
     private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -81,7 +83,8 @@ record AgentRuns(
                 transcripts,
                 new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler),
                 restarts,
-                new DiskRescue(runs, restarts));
+                new DiskRescue(runs, restarts),
+                outbox);
     }
 
     List<SandboxListener> listeners() {
@@ -89,13 +92,13 @@ record AgentRuns(
     }
 
     /// Takes over the runs of an earlier server.
-    Agents start(Sandboxes sandboxes, WorkerTokens tokens, Config config) {
+    Agents start(Sandboxes sandboxes, WorkerTokens tokens, Config config, RunSetup setup) {
         rescue.start(sandboxes);
         supervisor.start(sandboxes);
         var heartbeat = config.runs().liveness().heartbeats().beat();
         var workers = new Workers(WorkerProgram.read(), passes(tokens), heartbeat);
         return new Agents(
-                sandboxes, runs, workers, supervisor, transcripts, config.runs().image());
+                sandboxes, runs, workers, supervisor, transcripts, config.runs().image(), setup);
     }
 
     /// Returns the orchestrator of the queue. Start it after everything else.

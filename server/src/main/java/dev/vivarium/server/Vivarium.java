@@ -9,6 +9,7 @@ import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
 import dev.vivarium.core.guard.liveness.Liveness;
+import dev.vivarium.core.guard.trajectory.GuardianActions;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
@@ -43,6 +44,8 @@ import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
 import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
+import dev.vivarium.server.api.GitHandler;
+import dev.vivarium.server.api.GitRunsHandler;
 import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
@@ -82,6 +85,7 @@ import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.console.PagesHandler;
 import dev.vivarium.server.console.SessionHandler;
 import dev.vivarium.server.feed.Feed;
+import dev.vivarium.server.git.GitRelayHandler;
 import dev.vivarium.server.http.AccessAudit;
 import dev.vivarium.server.http.AccessRegistry;
 import dev.vivarium.server.http.Admission;
@@ -104,6 +108,7 @@ import dev.vivarium.server.operation.CreateSandbox;
 import dev.vivarium.server.operation.EndSandbox;
 import dev.vivarium.server.operation.GetRun;
 import dev.vivarium.server.operation.GetSandbox;
+import dev.vivarium.server.operation.GitWork;
 import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
@@ -164,6 +169,7 @@ public final class Vivarium implements AutoCloseable {
     private final Watchers watchers;
     private final ProcessEvents processEvents;
     private final AgentRuns runs;
+    private final GitHosting git;
     private final RateLimits limits;
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
@@ -195,12 +201,13 @@ public final class Vivarium implements AutoCloseable {
         watchers = undo.add(new Watchers(log, history, config.watch().metricsEvery(), scheduler));
         processEvents = undo.add(processEvents(scheduler));
         runs = AgentRuns.open(config, db, log, credentials.workers(), scheduler);
+        git = undo.add(GitHosting.open(config, db, log, runs, scheduler));
         limits = new RateLimits(config.rates());
         sandboxes = undo.add(Sandboxes.open(provider, db, config.engine().sandboxes(), listeners(events), scheduler));
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
-        agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
-        var platform = new Liveness.Platform(db, log, audit, runs.runs(), agents, sandboxes, runs.restarts());
+        agents = undo.add(runs).start(sandboxes, credentials.workers(), config, git.workspaces());
+        var platform = new Liveness.Platform(db, log, audit, runs.runs(), agents, sandboxes, runs.restarts(), git.repositories());
         liveness = runs.liveness(platform, config, credentials.workers()::mask, scheduler);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
@@ -211,7 +218,7 @@ public final class Vivarium implements AutoCloseable {
         var handlers = new Handlers();
         router = router(handlers);
         var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(routers(handlers, model), admission, new AccessAudit(audit, CLOCK), idempotency);
+        edge.serve(routers(handlers, model, git.relay(audit, scheduler)), admission, new AccessAudit(audit, CLOCK), idempotency);
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);
@@ -231,9 +238,13 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
+        var actions = new GuardianActions(
+                GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
+        undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
         var runner = new AttemptRunner(agents, liveness.continuations(), sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
+        undo.add(git.deliver(sandboxes, audit, scheduler));
         undo.add(liveness).start();
     }
 
@@ -243,8 +254,8 @@ public final class Vivarium implements AutoCloseable {
                 Routes.hosts(handlers.preview, config.preview().domain()));
     }
 
-    private RouterSelector routers(Handlers handlers, ModelHandler model) {
-        var inside = new Router(Routes.inside(router.routes(), model));
+    private RouterSelector routers(Handlers handlers, ModelHandler model, GitRelayHandler relay) {
+        var inside = new Router(Routes.inside(router.routes(), model, relay));
         return new RouterSelector(router, new Router(handlers.pages.routes()), inside);
     }
 
@@ -388,6 +399,9 @@ public final class Vivarium implements AutoCloseable {
         final RunHistoryHandler runHistory =
                 new RunHistoryHandler(runRecords, new CancelRun(runRecords, agents, audit, CLOCK));
         final ForensicsHandler forensics = new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
+        private final GitWork gitWork = git.work(runRecords, sandboxes);
+        final GitHandler gitHost = new GitHandler(gitWork);
+        final GitRunsHandler gitRuns = new GitRunsHandler(gitWork);
         final WorkerHandler worker = new WorkerHandler(
                 runs.tasks(),
                 runs.queue(),
@@ -415,7 +429,7 @@ public final class Vivarium implements AutoCloseable {
                 new GetSandbox(lookup),
                 new EndSandbox(sandboxes, audit, CLOCK),
                 new PauseSandbox(agents, runs.runs()),
-                new StartRun(agents, runs.tasks(), SandboxRule.of(config)),
+                new StartRun(agents, runs.tasks(), SandboxRule.of(config), git.credentials()),
                 new GetRun(sandboxes, runs.runs(), runs.tasks(), log),
                 new ThreadSnapshots(sandboxes, lookup, config.access().lease()),
                 new RunCommand(config.calls(), telemetry),

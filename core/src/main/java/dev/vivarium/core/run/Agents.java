@@ -25,22 +25,26 @@ public final class Agents {
     private final Supervisor supervisor;
     private final Transcripts transcripts;
     private final String image;
+    private final RunSetup setup;
     private final RunQuota quotas;
 
     /// @param image image with the SDKs of the agents
+    /// @param setup prepares the sandbox of each run
     public Agents(
             Sandboxes sandboxes,
             Runs runs,
             Workers workers,
             Supervisor supervisor,
             Transcripts transcripts,
-            String image) {
+            String image,
+            RunSetup setup) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.workers = workers;
         this.supervisor = supervisor;
         this.transcripts = transcripts;
         this.image = image;
+        this.setup = setup;
         this.quotas = new RunQuota(runs, sandboxes.quotas().quota().runs());
     }
 
@@ -82,8 +86,9 @@ public final class Agents {
         }
         try {
             origin.transcript.ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            RunSetup.Prepared prepared = setup.prepare(opened.sandbox(), run, wanted);
             Run named = runs.named(run, Processes.newName());
-            workers.start(opened.sandbox(), named, request.env());
+            workers.start(opened.sandbox(), named, request.env(), prepared);
             supervisor.take(runs.started(named));
         } catch (SandboxException e) {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()), ReasonCode.NOT_STARTED);
@@ -118,9 +123,28 @@ public final class Agents {
         runs.resumeAgent(sandbox.id());
     }
 
+    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look at
+    /// it. Fails with `no-run`.
+    public void hold(SandboxId sandbox) {
+        runs.hold(sandbox);
+    }
+
+    /// Resumes an agent that is held. Does nothing if no agent is held.
+    public void release(SandboxId sandbox) {
+        runs.resumeAgent(sandbox);
+    }
+
     /// Stops a run and keeps its sandbox: asks the worker to exit, and kills it and its processes if it does not.
     /// Fails with `no-run` if the run has ended.
     public Run cancel(Run run, PauseReason why) {
+        return stop(run, why, ReasonCode.ABORTED, Optional.empty());
+    }
+
+    /// Stops a run like [#cancel], with another reason.
+    ///
+    /// @param code   one of [ReasonCode]
+    /// @param detail the reason as a sentence
+    public Run stop(Run run, PauseReason why, String code, Optional<String> detail) {
         if (!run.isActive()) {
             throw Runs.notAtWork(run.sandbox(), run.task());
         }
@@ -129,7 +153,7 @@ public final class Agents {
                 .find(run.sandbox())
                 .filter(sandbox -> sandbox.info().status() == Status.PAUSED)
                 .ifPresent(sandbox -> sandbox.resume(why));
-        supervisor.stop(run, ReasonCode.ABORTED);
+        supervisor.stop(run, code, detail);
         return runs.find(run.id()).orElse(run);
     }
 

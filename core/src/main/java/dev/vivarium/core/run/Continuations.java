@@ -66,7 +66,14 @@ public final class Continuations {
     private static NewRun withRest(Run earlier, NewRun wanted) {
         var rest = earlier.budgetUsd()
                 .map(budget -> budget.subtract(earlier.spent().costUsd()).max(BigDecimal.ZERO));
-        return new NewRun(wanted.task(), wanted.program(), wanted.sandbox(), rest, Optional.empty());
+        return new NewRun(
+                wanted.task(),
+                wanted.program(),
+                wanted.sandbox(),
+                rest,
+                Optional.empty(),
+                wanted.guardian(),
+                wanted.repository());
     }
 
     /// Returns the stored snapshot, or takes one. Returns nothing if the sandbox has lost its disk, or if the

@@ -1,8 +1,10 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.Repository;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
@@ -14,12 +16,26 @@ import java.util.Optional;
 /// Request to start an agent. Immutable.
 ///
 /// @param resumeFrom sandbox of the run whose conversation the new run continues
+/// @param guardian   policy of the run, if it is not that of the server
+/// @param repository git repository that the agent works on
 public record NewRun(
         Assignment task,
         Run.Program program,
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
-        Optional<SandboxId> resumeFrom) {
+        Optional<SandboxId> resumeFrom,
+        Optional<GuardianPolicy> guardian,
+        Optional<Repository> repository) {
+    /// A run without a repository, with the policy of the server.
+    public NewRun(
+            Assignment task,
+            Run.Program program,
+            NewSandbox sandbox,
+            Optional<BigDecimal> budgetUsd,
+            Optional<SandboxId> resumeFrom) {
+        this(task, program, sandbox, budgetUsd, resumeFrom, Optional.empty(), Optional.empty());
+    }
+
     /// Condition for the start of a run.
     @FunctionalInterface
     public interface Check {

@@ -13,6 +13,8 @@ public final class ReasonCode {
     public static final String BUDGET = "budget";
     /// A client stopped the run or ended its sandbox.
     public static final String ABORTED = "aborted";
+    /// The guardian stopped the run.
+    public static final String GUARDIAN = "guardian";
     public static final String NOT_STARTED = "not_started";
     /// The worker ended without a result.
     public static final String CRASHED = "crashed";

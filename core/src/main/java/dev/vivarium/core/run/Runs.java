@@ -113,7 +113,7 @@ public final class Runs {
         return db.read(sql -> RunRows.silent(sql, before));
     }
 
-    List<Run> active() {
+    public List<Run> active() {
         return db.read(RunRows::active);
     }
 
@@ -189,7 +189,8 @@ public final class Runs {
                 Optional.empty(),
                 now(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                wanted.guardian());
     }
 
     boolean createdSandbox(Run run) {
@@ -336,7 +337,8 @@ public final class Runs {
         if (RunRows.find(sql, run.sandbox())
                 .filter(now -> allowance(now).isSpent())
                 .isPresent()) {
-            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET));
+            RunRows.desiredState(
+                    sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
             RunRows.settle(sql, run.sandbox());
         }
     }
@@ -363,7 +365,7 @@ public final class Runs {
         boolean isHeld = desired.desiredState() == DesiredState.RUN && isHeldByReview(sql, run);
         return new Request(
                 isHeld ? DesiredState.PAUSE : desired.desiredState(),
-                desired.reason().map(code -> stopReason(run, code)),
+                stopReason(run, desired),
                 desired.reason());
     }
 
@@ -404,8 +406,13 @@ public final class Runs {
 
     /// Sets the desired state of a worker. An abort is final.
     void desiredState(Run run, DesiredState desiredState, Optional<String> reason) {
+        desiredState(run, desiredState, reason, Optional.empty());
+    }
+
+    /// @param detail the reason as a sentence, if the code has none
+    void desiredState(Run run, DesiredState desiredState, Optional<String> reason, Optional<String> detail) {
         db.write(sql -> {
-            RunRows.desiredState(sql, run.id(), desiredState, reason);
+            RunRows.desiredState(sql, run.id(), desiredState, reason, detail.map(TextLimits::kept));
             RunRows.settle(sql, run.sandbox());
             return desiredState;
         });
@@ -414,7 +421,11 @@ public final class Runs {
 
     /// Returns why the server stops or stopped a run, as a sentence.
     public Optional<String> stopReason(RunId id) {
-        return find(id).flatMap(run -> desired(run).reason().map(code -> stopReason(run, code)));
+        return find(id).flatMap(run -> stopReason(run, desired(run)));
+    }
+
+    private static Optional<String> stopReason(Run run, RunRows.Desired desired) {
+        return desired.detail().or(() -> desired.reason().map(code -> stopReason(run, code)));
     }
 
     private static String stopReason(Run run, String code) {

@@ -131,7 +131,12 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     ///
     /// @param code one of [ReasonCode]
     void stop(Run run, String code) {
-        runs.desiredState(run, DesiredState.ABORT, Optional.of(code));
+        stop(run, code, Optional.empty());
+    }
+
+    /// @param detail the reason as a sentence, if the code has none
+    void stop(Run run, String code, Optional<String> detail) {
+        runs.desiredState(run, DesiredState.ABORT, Optional.of(code), detail);
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
         signal(run, Signal.TERM, SignalTarget.PROCESS);
     }

@@ -95,12 +95,12 @@ public final class Workers {
     }
 
     /// Starts the worker with the process name of the run.
-    void start(Sandbox sandbox, Run run, Map<String, String> more) {
+    void start(Sandbox sandbox, Run run, Map<String, String> more, RunSetup.Prepared prepared) {
         try (Upload upload = sandbox.files().write(FILE, Upload.Limits.NONE)) {
             upload.write(program, 0, program.length);
             upload.commit();
         }
-        var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more));
+        var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more, prepared));
         String line = "vivarium-worker " + run.program().runtime().text();
         var origin = new ManagedProcess.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED);
         sandbox.detach(run.process().orElseThrow(), command, origin);
@@ -149,11 +149,13 @@ public final class Workers {
     }
 
     /// Only the worker gets the tokens. The environment of the sandbox, which every command gets, has none.
-    private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more) {
+    private Map<String, String> env(
+            Sandbox sandbox, Run run, Map<String, String> more, RunSetup.Prepared prepared) {
         String server = sandbox.openControlPort().toString();
         String workspace = sandbox.workspace();
         var env = new HashMap<>(more);
         env.put(HEARTBEAT_SECONDS, heartbeatSeconds(more.getOrDefault(HEARTBEAT_SECONDS, "")));
+        env.putAll(prepared.env());
         env.put("BACKEND_URL", server);
         env.put("SANDBOX_TOKEN", passes.worker(run));
         env.put("SANDBOX_ID", run.sandbox().value());
@@ -162,7 +164,7 @@ public final class Workers {
         env.put("RUNTIME", run.program().runtime().text());
         env.put("MODEL_URL", server + "/model");
         env.put("MODEL_TOKEN", passes.model(run));
-        env.put("WORKSPACE_DIR", workspace);
+        env.put("WORKSPACE_DIR", prepared.directory().orElse(workspace));
         env.put("WORKER_STATE_DIR", workspace + "/" + STATE);
         run.program().model().ifPresent(model -> env.put("MODEL", model));
         run.budgetUsd().ifPresent(budget -> env.put("BUDGET_USD", budget.toPlainString()));

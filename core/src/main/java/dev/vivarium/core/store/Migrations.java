@@ -46,7 +46,9 @@ final class Migrations {
             "V26__session_view.sql",
             "V27__duty_leases.sql",
             "V28__tasks.sql",
-            "V30__liveness.sql");
+            "V30__liveness.sql",
+            "V31__guardian.sql",
+            "V34__git.sql");
 
     private Migrations() {}
 

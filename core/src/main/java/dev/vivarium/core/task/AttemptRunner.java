@@ -60,7 +60,9 @@ public final class AttemptRunner {
                 job.row().plan().program().orElseThrow(),
                 job.row().plan().sandbox(key),
                 job.row().plan().budgetUsd(),
-                Optional.empty());
+                Optional.empty(),
+                job.row().plan().guardian(),
+                job.row().plan().repository());
         Run run = earlier.map(ended -> continuations.start(ended, wanted)).orElseGet(() -> agents.start(wanted));
         record(201, "POST /api/v1/sandboxes", run, "attempt " + job.attempt().number() + " at task " + task.id());
     }

@@ -6,6 +6,7 @@ import dev.vivarium.core.run.TextListColumn;
 import dev.vivarium.core.store.SealedEnv;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.Task;
@@ -53,8 +54,8 @@ final class QueueRows {
         sql.update(
                 "insert into task_queue (task_id, user_id, agent_type, runtime, command, model, env, memory_bytes, cpus,"
                         + " processes, disk_bytes, egress, image, budget_nanos, run_timeout_ms, queue_timeout_ms,"
-                        + " max_retries, priority_rank, first_attempt, changes)"
-                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)",
+                        + " max_retries, priority_rank, guardian, first_attempt, changes)"
+                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)",
                 task.id().value(),
                 task.owner().value(),
                 plan.agentType().orElse(""),
@@ -72,7 +73,11 @@ final class QueueRows {
                 plan.runTimeout().toMillis(),
                 plan.queueTimeout().map(Duration::toMillis).orElse(null),
                 plan.maxRetries(),
-                plan.priority().ordinal());
+                plan.priority().ordinal(),
+                plan.guardian().map(GuardianPolicy::text).orElse(null));
+        if (plan.repository().isPresent()) {
+            RepositoryColumns.write(sql, task.id(), plan.repository().get());
+        }
     }
 
     static void depend(Sql sql, TaskId task, List<TaskId> targets) throws SQLException {
@@ -304,7 +309,10 @@ final class QueueRows {
                 limits(row),
                 Optional.ofNullable(row.getString("egress"))
                         .map(text -> Egress.of("egress", text.lines().toList())),
-                Optional.ofNullable(row.getString("image")));
+                Optional.ofNullable(row.getString("image")),
+                Optional.ofNullable(row.getString("guardian"))
+                        .flatMap(text -> TextEnum.find(GuardianPolicy.class, text)),
+                RepositoryColumns.read(row));
     }
 
     private static Optional<Limits> limits(ResultSet row) throws SQLException {

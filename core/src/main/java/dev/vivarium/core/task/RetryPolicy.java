@@ -51,7 +51,8 @@ record RetryPolicy(Duration shortest, Duration longest, RandomGenerator random) 
                         Kind.TRANSIENT, code, reason + "; one retry. If it happens again, raise limits.memory_mb");
             case "model_error", "crashed", NOT_STARTED, "signal", "unresponsive", "host_restart" ->
                 new TaskError(Kind.TRANSIENT, code, reason);
-            case "budget", "aborted", "idle", "lifetime", "quarantined" -> new TaskError(Kind.PERMANENT, code, reason);
+            case "budget", "aborted", "idle", "lifetime", "quarantined", "guardian" ->
+                new TaskError(Kind.PERMANENT, code, reason);
             default -> new TaskError(Kind.UNKNOWN, code, reason);
         };
     }

@@ -196,6 +196,15 @@ public final class TaskQueue {
         return all;
     }
 
+    /// Returns the time limit of each attempt at a task, in the transaction of the caller. Empty for a task that is
+    /// not in the queue.
+    public static Optional<Duration> runTimeout(Sql sql, TaskId id) throws SQLException {
+        return sql.first(
+                "select run_timeout_ms from task_queue where task_id = ?",
+                row -> Duration.ofMillis(row.getLong(1)),
+                id.value());
+    }
+
     /// Returns the tasks that a task depends on, with their results. Empty for a task that is not in the queue.
     public List<Task> dependencies(TaskId id) {
         return db.read(sql -> QueueRows.results(sql, id));

@@ -21,12 +21,16 @@ import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.json.EventBodyJson;
+import dev.vivarium.model.BranchName;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Repository;
+import dev.vivarium.model.RepositoryUrl;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
@@ -160,6 +164,7 @@ abstract class TaskQueueContract {
                 Optional.empty(),
                 Instant.EPOCH,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -194,7 +199,8 @@ abstract class TaskQueueContract {
                 ended.process(),
                 ended.startedAt(),
                 ended.endedAt(),
-                Optional.of(new Run.Heartbeat(time.get(), "{}"))));
+                Optional.of(new Run.Heartbeat(time.get(), "{}")),
+                ended.guardian()));
     }
 
     @Test
@@ -340,7 +346,16 @@ abstract class TaskQueueContract {
                 Map.of("SECRET", "hidden value"),
                 Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
                 Optional.of(Egress.of("egress", List.of("example.com"))),
-                Optional.of("debian"));
+                Optional.of("debian"),
+                Optional.of(GuardianPolicy.WATCH),
+                Optional.of(new Repository(
+                        RepositoryUrl.of("https://git.example.com:8443/team/shop"),
+                        Optional.of(new BranchName("main")),
+                        Optional.empty(),
+                        Optional.of("TICKET-1"),
+                        new Repository.Credential.Named("forge"),
+                        0,
+                        Optional.of(Repository.OnSuccess.PULL_REQUEST))));
 
         TaskId id = queue.add(ANN, List.of(task("a", plan))).getFirst();
 
@@ -461,6 +476,8 @@ abstract class TaskQueueContract {
                 0,
                 Optional.empty(),
                 Map.of(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty());

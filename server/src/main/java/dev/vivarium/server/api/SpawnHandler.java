@@ -12,6 +12,7 @@ import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
 import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.GitJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
@@ -50,9 +51,11 @@ public final class SpawnHandler {
             optional("timeout_minutes", NUMBER),
             optional("on_idle", SessionJson.ON_IDLE),
             optional("budget_usd", NUMBER),
+            optional("guardian", RunJson.GUARDIAN, "The policy of the guardian; that of the server by default."),
             optional("resume_from", STRING, """
                             The sandbox of an earlier run of the same owner and runtime. The new run continues its \
-                            conversation."""));
+                            conversation."""),
+            optional("repository", GitJson.NEW_REPOSITORY, "Cloned into the sandbox before the worker starts."));
     private static final ObjectType<Spawned> SPAWNED = object(
             "Spawned",
             field("sandbox_id", SANDBOX_ID, spawned -> spawned.run().sandbox()),
@@ -105,7 +108,9 @@ public final class SpawnHandler {
                 fields.optionalString("model"),
                 sandbox,
                 fields.optionalNumber("budget_usd"),
-                fields.optionalString("resume_from"));
+                fields.optionalString("resume_from"),
+                fields.optional("guardian", RunJson.GUARDIAN),
+                fields.optional("repository", GitJson.NEW_REPOSITORY));
         fields.refuseOthers();
         return request;
     }

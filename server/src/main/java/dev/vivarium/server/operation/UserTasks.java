@@ -35,7 +35,17 @@ public final class UserTasks {
     /// Adds tasks of one owner, all or none. Applies the rules for runs to each.
     public List<TaskId> add(Principal caller, UserId owner, List<NewQueuedTask> tasks) {
         CreateSandbox.requireMayActFor(caller, owner);
-        return queue.add(owner, tasks);
+        return queue.add(
+                owner, tasks.stream().map(task -> withCredential(owner, task)).toList());
+    }
+
+    private NewQueuedTask withCredential(UserId owner, NewQueuedTask task) {
+        TaskPlan plan = task.plan();
+        return new NewQueuedTask(
+                task.name(),
+                task.task(),
+                plan.withRepository(startRun.accepted(owner, plan.repository())),
+                task.dependsOn());
     }
 
     /// Fails with `InvalidRequest` if the server could not run the task.
@@ -47,11 +57,12 @@ public final class UserTasks {
                 && plan.limits().isEmpty()
                 && plan.egress().isEmpty()
                 && plan.image().isEmpty()
-                && plan.budgetUsd().isEmpty();
+                && plan.budgetUsd().isEmpty()
+                && plan.repository().isEmpty();
         require(
                 plan.program().isPresent() || isEmpty,
                 "runtime",
-                "is required with env, limits, egress, image or budget_usd");
+                "is required with env, limits, egress, image, budget_usd or repository");
     }
 
     /// Returns the newest tasks of the caller, or of all users for the admin.

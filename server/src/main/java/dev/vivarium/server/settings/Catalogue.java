@@ -4,6 +4,7 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.policy.CommandPolicy;
@@ -160,6 +161,54 @@ public final class Catalogue {
             new Range(0, 100),
             "Maximum number of restarts of a task within 30 minutes, after its worker crashed or stopped responding;"
                     + " 0 for none."));
+    static final Setting<GuardianPolicy> GUARDIAN = add(Setting.choice(
+            "guardian",
+            "steer",
+            List.of("off", "watch", "steer", "stop"),
+            text -> TextEnum.of(GuardianPolicy.class, text),
+            "Policy of the guardian for runs without one of their own: `off`, `watch`, `steer` or `stop`; see"
+                    + " `docs/explain/guardian.md`."));
+    static final Setting<Duration> GUARDIAN_INTERVAL = add(Setting.time(
+            "guardian-interval-seconds",
+            60,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval in which the guardian looks at all active runs."));
+    static final Setting<Duration> GUARDIAN_COOLDOWN = add(Setting.time(
+            "guardian-cooldown-seconds",
+            120,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Minimum time between two actions of the guardian on one run."));
+    static final Setting<Integer> GUARDIAN_NUDGES = add(Setting.integer(
+            "guardian-max-nudges", 5, new Range(0, 1000), "Maximum number of messages of the guardian to one run."));
+    static final Setting<Duration> GUARDIAN_ANSWER = add(Setting.time(
+            "guardian-answer-minutes",
+            10,
+            MINUTE,
+            new Range(0.001, 525_600),
+            "Time that a user has to answer the guardian before the policy `stop` stops the run."));
+    static final Setting<Optional<String>> GUARDIAN_MODEL = add(Setting.text(
+            "guardian-model",
+            "Model that judges the trajectories of runs, such as `claude-haiku-4-5` or `openai/gpt-5-mini`; none by"
+                    + " default."));
+    static final Setting<Duration> GUARDIAN_MODEL_TIMEOUT = add(Setting.time(
+            "guardian-model-timeout-seconds",
+            30,
+            SECOND,
+            new Range(0.1, 600),
+            "Time limit of one judgement of `guardian-model`."));
+    static final Setting<Double> GUARDIAN_MODEL_BUDGET = add(Setting.number(
+            "guardian-model-budget-usd",
+            1,
+            new Range(0, MANY),
+            "Maximum cost of the judgements of `guardian-model` in one day, in UTC."));
+    static final Setting<Duration> CONDUCTOR_INTERVAL = add(Setting.time(
+            "conductor-interval-seconds",
+            300,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval in which the conductor compares the active runs of each user."));
     static final Setting<Duration> TRANSCRIPTS_KEPT = add(Setting.time(
             "transcript-hours",
             720,
@@ -346,6 +395,13 @@ public final class Catalogue {
             EgressConfig.CONNECTIONS,
             new Range(1, 512),
             "Maximum number of outbound connections of a sandbox; further ones wait."));
+
+    static final Setting<Optional<List<String>>> GIT_PRIVATE = add(Setting.lines(
+            "git-private", "Private addresses that git remotes may have, such as `10.1.2.0/24`."));
+    static final Setting<Duration> GIT_TIMEOUT = add(Setting.time(
+            "git-timeout-seconds", 30, SECOND, new Range(0.1, 3600), "Maximum time without data from a git remote."));
+    static final Setting<Long> GIT_CACHE = add(Setting.megabytes(
+            "git-cache-mb", 4096, new Range(0, MANY), "Maximum size of the mirrors of git repositories; 0 for none."));
 
     static final Setting<URI> MODEL_URL = add(Setting.url(
             "model-url",

@@ -13,12 +13,15 @@ import java.time.Duration;
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
 /// @param liveness supervision of workers
+/// @param git settings of git repositories
 public record RunConfig(
         String image,
         Duration reviewTimeout,
         Transcripts.Retention transcripts,
         Duration afterRun,
         TaskLimits tasks,
+        GuardianConfig guardian,
+        GitConfig git,
         LivenessConfig liveness) {
     /// Maximum size of all forensics. One bundle has at most a few megabytes.
     private static final long FORENSICS_BYTES = 256L * 1024 * 1024;
@@ -35,6 +38,8 @@ public record RunConfig(
                         settings.get(Catalogue.MAX_RUNNING_TASKS),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_USER),
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
+                GuardianConfig.of(settings),
+                GitConfig.of(settings),
                 liveness(settings));
     }
 

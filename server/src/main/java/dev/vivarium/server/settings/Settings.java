@@ -3,6 +3,7 @@ package dev.vivarium.server.settings;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.model.NearestName;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
 import java.nio.file.Path;

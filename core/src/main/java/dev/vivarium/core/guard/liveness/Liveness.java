@@ -2,6 +2,7 @@ package dev.vivarium.core.guard.liveness;
 
 import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.Audit;
+import dev.vivarium.core.git.RunRepositories;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Agents;
@@ -46,7 +47,7 @@ public final class Liveness implements AutoCloseable {
 
     /// Parts of the server that the supervision uses.
     public record Platform(
-            Db db, EventLog log, Audit audit, Runs runs, Agents agents, Sandboxes sandboxes, Restarts restarts) {}
+            Db db, EventLog log, Audit audit, Runs runs, Agents agents, Sandboxes sandboxes, Restarts restarts, RunRepositories repositories) {}
 
     /// @param mask replaces secrets in forensics
     public Liveness(
@@ -66,8 +67,9 @@ public final class Liveness implements AutoCloseable {
         this.continuations =
                 new Continuations(platform.agents, sandboxes, platform.restarts, platform.log, forensics::collect);
         this.quarantine = new Quarantine(platform.db, sandboxes, platform.restarts, log);
+        var requests = new RestartRequests(platform.runs, sandboxes, platform.repositories);
         this.respawner =
-                new Respawner(platform.runs, platform.restarts, continuations, sandboxes, quarantine, log, threads);
+                new Respawner(platform.runs, platform.restarts, continuations, requests, quarantine, log, threads);
         var actions = new LadderActions(platform.agents, sandboxes, probe, forensics, quarantine, log);
         this.heartbeats = new HeartbeatMonitor(
                 platform.runs, platform.restarts, config.heartbeats(), scheduler.clock(), actions, threads);

@@ -4,15 +4,11 @@ import dev.vivarium.core.run.Continuations;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Runs;
-import dev.vivarium.core.sandbox.Sandboxes;
-import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
-import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxFailure;
-import dev.vivarium.model.SandboxInfo;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -28,14 +24,10 @@ import org.slf4j.LoggerFactory;
 final class Respawner {
     private static final Logger LOG = LoggerFactory.getLogger(Respawner.class);
 
-    /// Ends by which somebody or a limit ended the sandbox on purpose, so that no restart follows.
-    private static final Set<End.Cause> INTENDED =
-            Set.of(End.Cause.USER, End.Cause.IDLE, End.Cause.LIFETIME, End.Cause.QUARANTINED);
-
     private final Runs runs;
     private final Restarts restarts;
     private final Continuations continuations;
-    private final Sandboxes sandboxes;
+    private final RestartRequests requests;
     private final Quarantine quarantine;
     private final LivenessLog log;
     private final Executor threads;
@@ -45,14 +37,14 @@ final class Respawner {
             Runs runs,
             Restarts restarts,
             Continuations continuations,
-            Sandboxes sandboxes,
+            RestartRequests requests,
             Quarantine quarantine,
             LivenessLog log,
             Executor threads) {
         this.runs = runs;
         this.restarts = restarts;
         this.continuations = continuations;
-        this.sandboxes = sandboxes;
+        this.requests = requests;
         this.quarantine = quarantine;
         this.log = log;
         this.threads = threads;
@@ -86,8 +78,8 @@ final class Respawner {
             case QUARANTINE -> quarantine.freeze(run.get(), run.get().reason().orElse(entry.reasonCode()));
             case FAIL -> restarts.done(entry.run(), Optional.empty());
             case RESTART -> {
-                if (isTooOld || isUnwanted(run.get())) {
-                    giveUp(run.get(), "somebody ended or uses its sandbox, or too much time has passed");
+                if (isTooOld) {
+                    giveUp(run.get(), "too much time has passed");
                 } else {
                     respawn(run.get());
                 }
@@ -95,33 +87,14 @@ final class Respawner {
         }
     }
 
-    /// Reports whether somebody has ended the sandbox or started another run in it.
-    private boolean isUnwanted(Run run) {
-        boolean isNewest = runs.find(run.sandbox())
-                .filter(newest -> newest.id().equals(run.id()))
-                .isPresent();
-        return !isNewest
-                || sandboxes
-                        .findEnded(run.sandbox())
-                        .flatMap(SandboxInfo::end)
-                        .filter(end -> INTENDED.contains(end.cause()))
-                        .isPresent();
-    }
-
     private void respawn(Run run) {
-        Optional<NewSandbox> request = sandboxes.requestOf(run.sandbox());
-        if (request.isEmpty()) {
-            giveUp(run, "the store has no row of its sandbox");
+        Optional<NewRun> wanted = requests.of(run);
+        if (wanted.isEmpty()) {
+            giveUp(run, "somebody ended or uses its sandbox");
             return;
         }
         try {
-            var wanted = new NewRun(
-                    new NewRun.Assignment.Known(run.task()),
-                    run.program(),
-                    request.get(),
-                    run.budgetUsd(),
-                    Optional.empty());
-            Run next = continuations.start(run, wanted);
+            Run next = continuations.start(run, wanted.get());
             log.audit(run, "run " + next.id() + " continues its task");
         } catch (SandboxException e) {
             refused(run, e.failure());
