@@ -9,7 +9,6 @@ import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
 import dev.vivarium.model.RunFailure;
-import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.SandboxId;
@@ -135,7 +134,7 @@ final class ProblemReader {
             case "no-worker-image" -> new RunFailure.NoWorkerImage(fields.string("image"), fields.string("detail"));
             case "too-many-messages" ->
                 new RunFailure.TooManyMessages(sandbox(fields), (int) fields.integer("waiting"));
-            case "no-forensics" -> new RunFailure.NoForensics(new RunId(fields.string("run_id")));
+            case "no-forensics" -> new RunFailure.NoForensics(fields.string("run_id"));
             case "unknown-run" -> new RunFailure.UnknownRun(fields.string("run_id"));
             case "no-such-task" -> new RunFailure.NoSuchTask(fields.string("task_id"));
             case "task-in-state" ->

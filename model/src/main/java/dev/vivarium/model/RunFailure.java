@@ -22,7 +22,7 @@ public sealed interface RunFailure extends Failure {
     }
 
     /// The server has no forensics of the run.
-    record NoForensics(RunId id) implements RunFailure {
+    record NoForensics(String id) implements RunFailure {
         @Override
         public String sentence() {
             return "there are no forensics of run " + id
