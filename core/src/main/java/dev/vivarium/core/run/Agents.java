@@ -65,7 +65,7 @@ public final class Agents {
         return start(wanted, new Origin(session, transcript, files));
     }
 
-    /// What a new run takes over from an earlier one.
+    /// State that a new run takes over from an earlier one.
     ///
     /// @param session    conversation that the agent continues
     /// @param transcript sandbox whose stored transcript is copied into the new one

@@ -47,7 +47,7 @@ final class HeartbeatMonitor {
     /// @param isDiskFull finding of the probe
     private record Watch(Instant lastSign, int climbed, boolean isDiskFull) {}
 
-    /// What the monitor does with sandboxes. Implementations are thread-safe.
+    /// Actions of the monitor on sandboxes. Implementations are thread-safe.
     interface Actions {
         /// Returns the sandboxes in which a worker can run now.
         Set<SandboxId> running();

@@ -31,7 +31,7 @@ final class IdleMonitor {
     private final InstantSource clock;
     private final Actions actions;
 
-    /// What the monitor does with an idle run.
+    /// Actions of the monitor on an idle run.
     interface Actions {
         /// Waits until the events of the run that are in the log count as activity.
         void await(Run run);
