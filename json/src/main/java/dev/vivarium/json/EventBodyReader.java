@@ -9,11 +9,10 @@ import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
-import dev.vivarium.model.LivenessEvent;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
 import dev.vivarium.model.Message;
-import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
@@ -67,12 +66,6 @@ final class EventBodyReader {
             case "sandbox.run_started" ->
                 new RunEvent.Started(run(data), task(data), label(Run.Runtime.class, data, "runtime"));
             case "sandbox.run_ended" -> runEnded(data);
-            case "sandbox.heartbeat_missed",
-                    "sandbox.probed",
-                    "sandbox.forensics_collected",
-                    "sandbox.restarted",
-                    LivenessEvent.QUARANTINED,
-                    LivenessEvent.TERMINATED_IDLE -> LivenessEventJson.read(type, data);
             case "agent.model_call_started" -> new RunEvent.ModelCallStarted(data.string("model"));
             case "agent.model_call" -> modelCalled(data);
             case "agent.review_requested" -> reviewRequested(data);
@@ -84,8 +77,15 @@ final class EventBodyReader {
                 new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
             case "guardian.judged" -> judged(data);
             case "conductor.report" -> report(data);
-            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
+            default -> readOfOtherFamily(type, text, data);
         };
+    }
+
+    private static EventBody readOfOtherFamily(String type, String text, JsonFields data) {
+        if (LivenessEventJson.TYPES.contains(type)) {
+            return LivenessEventJson.read(type, data);
+        }
+        return type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
     }
 
     private static EventBody readOfGit(String type, String text, JsonFields data) {

@@ -5,10 +5,19 @@ import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import java.time.Duration;
+import java.util.Set;
 import tools.jackson.core.JsonGenerator;
 
 /// JSON form of the events of supervision. Stateless.
 final class LivenessEventJson {
+    static final Set<String> TYPES = Set.of(
+            "sandbox.heartbeat_missed",
+            "sandbox.probed",
+            "sandbox.forensics_collected",
+            "sandbox.restarted",
+            LivenessEvent.QUARANTINED,
+            LivenessEvent.TERMINATED_IDLE);
+
     private LivenessEventJson() {}
 
     static void write(JsonGenerator out, LivenessEvent event) {

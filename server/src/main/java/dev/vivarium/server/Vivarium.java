@@ -207,8 +207,7 @@ public final class Vivarium implements AutoCloseable {
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config, git.workspaces());
-        var platform = new Liveness.Platform(db, log, audit, runs.runs(), agents, sandboxes, runs.restarts(), git.repositories());
-        liveness = runs.liveness(platform, config, credentials.workers()::mask, scheduler);
+        liveness = liveness(scheduler);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         origins = new Origins(config.access().publicUrl());
@@ -217,14 +216,25 @@ public final class Vivarium implements AutoCloseable {
         var model = undo.add(model());
         var handlers = new Handlers();
         router = router(handlers);
-        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(routers(handlers, model, git.relay(audit, scheduler)), admission, new AccessAudit(audit, CLOCK), idempotency);
-        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
-        undo.add(edge);
-        undo.add(sockets);
+        serve(handlers, model, undo, scheduler);
         connect(events);
         startJobs(undo, scheduler);
         parts = undo.keep();
+    }
+
+    private void serve(Handlers handlers, ModelHandler model, Undo undo, Scheduler scheduler) {
+        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
+        var routers = routers(handlers, model, git.relay(audit, scheduler));
+        edge.serve(routers, admission, new AccessAudit(audit, CLOCK), idempotency);
+        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
+        undo.add(edge);
+        undo.add(sockets);
+    }
+
+    private Liveness liveness(Scheduler scheduler) {
+        var platform = new Liveness.Platform(
+                db, log, audit, runs.runs(), agents, sandboxes, runs.restarts(), git.repositories());
+        return runs.liveness(platform, config, credentials.workers()::mask, scheduler);
     }
 
     private ProcessEvents processEvents(Scheduler scheduler) {
@@ -238,8 +248,8 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
-        var actions = new GuardianActions(
-                GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
+        var actions =
+                new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
         var runner = new AttemptRunner(agents, liveness.continuations(), sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));

@@ -24,6 +24,9 @@ public final class RunForensics {
     public Path find(Principal caller, String id) {
         Run run = history.require(caller, id);
         SandboxLookup.requireScope(history.scopes(caller, run).orElseThrow(), Scope.FS_RO);
-        return forensics.find(run.id()).orElseThrow(() -> new SandboxException(new RunFailure.NoForensics(run.id().value())));
+        return forensics
+                .find(run.id())
+                .orElseThrow(() ->
+                        new SandboxException(new RunFailure.NoForensics(run.id().value())));
     }
 }

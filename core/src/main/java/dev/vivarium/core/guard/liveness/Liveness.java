@@ -47,7 +47,14 @@ public final class Liveness implements AutoCloseable {
 
     /// Parts of the server that the supervision uses.
     public record Platform(
-            Db db, EventLog log, Audit audit, Runs runs, Agents agents, Sandboxes sandboxes, Restarts restarts, RunRepositories repositories) {}
+            Db db,
+            EventLog log,
+            Audit audit,
+            Runs runs,
+            Agents agents,
+            Sandboxes sandboxes,
+            Restarts restarts,
+            RunRepositories repositories) {}
 
     /// @param mask replaces secrets in forensics
     public Liveness(
