@@ -317,6 +317,13 @@ class AgentContract:
         assert len(failed["reason"]) > 10
         assert failed["reason_code"] == "model_error"
 
+    def test_a_model_that_refuses_the_key_fails_the_run_for_good(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        model = play({"times": 0, "fault": {"kind": "status", "status": 401}})
+        assert self.work(self.kind.settings(env, model.url)) == worker.FAILED
+        assert backend.of("agent.failed")[0]["reason_code"] == "model_refused"
+
     def test_an_unreachable_model_fails_the_run_with_the_reason(
         self, env: dict[str, str], backend: TestBackend
     ) -> None:

@@ -51,8 +51,9 @@ class PackagesTest {
             Map.entry(
                     "task",
                     new Layer(
-                            Set.of("run", "sandbox", "access", "log", "store"),
-                            "the queue starts runs for the owners of tasks, and the audit log shows it")),
+                            Set.of("run", "sandbox", "exec", "access", "log", "store"),
+                            "the queue starts runs for the owners of tasks, and the audit log shows it; the check of"
+                                    + " a race is a command")),
             Map.entry(
                     "run",
                     new Layer(

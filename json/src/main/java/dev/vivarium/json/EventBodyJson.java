@@ -308,6 +308,14 @@ public final class EventBodyJson implements EventCodec {
                 optional(out, "error_class", changed.errorClass().map(TaskError.Kind::text));
                 optional(out, "next_attempt_at", changed.nextAttemptAt().map(Instant::toString));
             }
+            case TaskEvent.Stuck(var lost, var waiting, var reason, var diagnostic) -> {
+                out.writeArrayPropertyStart("task_ids");
+                lost.forEach(task -> out.writeString(task.value()));
+                out.writeEndArray();
+                out.writeNumberProperty("waiting", waiting);
+                out.writeStringProperty("reason", reason);
+                optional(out, "diagnostic_task_id", diagnostic.map(TaskId::value));
+            }
         }
     }
 

@@ -33,6 +33,7 @@ import dev.vivarium.model.UserId;
 import dev.vivarium.model.WorkerEvent;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -72,6 +73,7 @@ final class EventBodyReader {
             case "user.approve", "user.reject" -> reviewAnswered(data);
             case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
             case "user.message_delivered" -> delivered(data);
+            case TaskEvent.STUCK -> stuck(data);
             case "guardian.observed", "guardian.nudged", "guardian.paused", "guardian.stopped" -> found(type, data);
             case "guardian.outcome" ->
                 new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
@@ -182,6 +184,14 @@ final class EventBodyReader {
                 data.optionalTime("next_attempt_at"));
         require(changed.type().equals(type), "status", "must be that of the type");
         return changed;
+    }
+
+    private static TaskEvent stuck(JsonFields data) {
+        return new TaskEvent.Stuck(
+                data.findStrings("task_ids").orElse(List.of()).stream().map(TaskId::new).toList(),
+                Math.toIntExact(data.integer("waiting")),
+                data.string("reason"),
+                data.optionalString("diagnostic_task_id").map(TaskId::new));
     }
 
     private static SandboxEvent sandboxStarted(JsonFields data) {

@@ -177,6 +177,7 @@ final class ProblemFields {
                 out.writeStringProperty("task_id", f.id().value());
                 out.writeNumberProperty("attempt", f.attempt());
             }
+            case RunFailure.TaskDiskGone f -> text(out, "task_id", f.id().value(), "why", f.why());
             case RunFailure.NoSuchReview f -> out.writeStringProperty("review_id", f.id());
             case RunFailure.TooManyReviews f -> out.writeNumberProperty("limit", f.limit());
             case RunFailure.ReviewAnswered f ->

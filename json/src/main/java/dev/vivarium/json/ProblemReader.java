@@ -144,6 +144,8 @@ final class ProblemReader {
                         fields.string("rule"));
             case "attempt-over" ->
                 new RunFailure.AttemptOver(new TaskId(fields.string("task_id")), (int) fields.integer("attempt"));
+            case "task-disk-gone" ->
+                new RunFailure.TaskDiskGone(new TaskId(fields.string("task_id")), fields.string("why"));
             case "no-task" -> new RunFailure.NoTask();
             case "task-over" ->
                 new RunFailure.TaskOver(sandbox(fields), new TaskId(fields.string("task_id")), fields.string("state"));

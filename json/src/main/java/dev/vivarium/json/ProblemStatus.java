@@ -87,6 +87,7 @@ final class ProblemStatus {
                     RunFailure.TaskOver _,
                     RunFailure.TaskInState _,
                     RunFailure.AttemptOver _,
+                    RunFailure.TaskDiskGone _,
                     RunFailure.TooManyReviews _,
                     RunFailure.ReviewAnswered _,
                     RunFailure.NothingAsked _ -> 409;

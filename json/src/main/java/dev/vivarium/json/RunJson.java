@@ -132,7 +132,11 @@ public final class RunJson {
             field("usage", USAGE, view -> view.run().spent()),
             optional("budget_usd", DECIMAL, view -> view.run().budgetUsd()),
             optional("session", STRING, view -> view.run().session()),
-            optional("guardian", GUARDIAN, "The policy of this run.", view -> view.run().guardian()),
+            optional(
+                    "guardian",
+                    GUARDIAN,
+                    "The policy of this run.",
+                    view -> view.run().guardian()),
             field("started_at", TIME, view -> view.run().startedAt()),
             optional("ended_at", TIME, view -> view.run().endedAt()),
             optional("last_heartbeat", TIME, view -> view.run().heartbeat().map(Run.Heartbeat::at)),

@@ -314,6 +314,8 @@ class EventBodyJsonTest {
                 Optional.of("out of memory"),
                 Optional.of(TaskError.Kind.TRANSIENT),
                 Optional.of(Instant.parse("2026-01-08T10:00:00Z"))));
+        samples.add(new TaskEvent.Stuck(List.of(TASK), 2, "it failed", Optional.empty()));
+        samples.add(new TaskEvent.Stuck(List.of(TASK), 2, "it failed", Optional.of(TASK)));
         return samples;
     }
 

@@ -43,7 +43,7 @@ class ProblemJsonTest {
             405 method-not-allowed
             408 request-timeout
             409 file-changing file-exists idempotency-conflict no-run no-transcript no-worker-image nothing-asked process-ended
-            409 attempt-over task-in-state
+            409 attempt-over task-in-state task-disk-gone
             409 git-command-failed remote-refused
             409 process-limit-reached review-answered run-in-progress sandbox-not-running task-over thread-has-sandbox
             409 ambiguous-thread too-many-messages too-many-reviews too-many-snapshots

@@ -88,6 +88,15 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The files of a task that another one inherits do not exist any more.
+    record TaskDiskGone(TaskId id, String why) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "the disk of task " + id + " is gone: " + why
+                    + "; add that task again, and inherit from the new one";
+        }
+    }
+
     /// The sandbox of the caller has no task.
     record NoTask() implements RunFailure {
         @Override

@@ -16,6 +16,8 @@ import java.util.Optional;
 /// @param maxRetries   number of attempts after the first one
 /// @param guardian     policy of the runs, if it is not that of the server
 /// @param repository   git repository that the agent works on
+/// @param inherit      what the task takes over from a task that it depends on
+/// @param race         attempts that run at the same time
 public record TaskPlan(
         Optional<Run.Program> program,
         TaskPriority priority,
@@ -29,7 +31,9 @@ public record TaskPlan(
         Optional<Egress> egress,
         Optional<String> image,
         Optional<GuardianPolicy> guardian,
-        Optional<Repository> repository) {
+        Optional<Repository> repository,
+        Optional<Inherit> inherit,
+        Optional<Race> race) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
     public static final int RETRIES = 3;
 
@@ -63,6 +67,8 @@ public record TaskPlan(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -88,7 +94,9 @@ public record TaskPlan(
                 egress,
                 image,
                 guardian,
-                repository);
+                repository,
+                inherit,
+                race);
     }
 
     /// Returns the plan with another repository.
@@ -106,7 +114,71 @@ public record TaskPlan(
                 egress,
                 image,
                 guardian,
-                other);
+                other,
+                inherit,
+                race);
+    }
+
+    public TaskPlan withBudget(BigDecimal dollars) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                Optional.of(dollars),
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                inherit,
+                race);
+    }
+
+    public TaskPlan with(Inherit wanted) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                Optional.of(wanted),
+                race);
+    }
+
+    public TaskPlan with(Race wanted) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                inherit,
+                Optional.of(wanted));
+    }
+
+    /// Returns the number of attempts that run at the same time.
+    public int lanes() {
+        return race.map(Race::attempts).orElse(1);
     }
 
     /// Returns the request for the sandbox of an attempt.

@@ -1,6 +1,7 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.Scheduler;
+import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
@@ -27,8 +28,10 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.task.AttemptRunner;
+import dev.vivarium.core.task.Diagnosis;
 import dev.vivarium.core.task.Orchestrator;
 import dev.vivarium.core.task.TaskQueue;
+import dev.vivarium.json.DiagnosisJson;
 import dev.vivarium.model.Run;
 import dev.vivarium.server.settings.Config;
 import java.security.SecureRandom;
@@ -56,6 +59,7 @@ record AgentRuns(
         Outbox outbox)
         implements AutoCloseable {
     private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration DIAGNOSIS_LEASE = Duration.ofMinutes(5);
 
     static AgentRuns open(Config config, Db db, EventLog log, WorkerTokens tokens, Scheduler scheduler) {
         var clock = scheduler.clock();
@@ -111,6 +115,14 @@ record AgentRuns(
     Liveness liveness(Liveness.Platform platform, Config config, UnaryOperator<String> mask, Scheduler scheduler) {
         var lease = new DutyLease(platform.db(), "liveness", config.workerId(), LEASE, scheduler.clock());
         return new Liveness(platform, config.runs().liveness(), mask, lease, scheduler);
+    }
+
+    /// Returns the diagnosis of the queue. Start it after everything else.
+    Diagnosis diagnosis(Db db, EventLog log, Audit audit, Config config, Scheduler scheduler) {
+        var lease = new DutyLease(db, "diagnosis", config.workerId(), DIAGNOSIS_LEASE, scheduler.clock());
+        var settings = new Diagnosis.Config(
+                config.runs().diagnosis().every(), config.runs().diagnosis().program(), DiagnosisJson::context);
+        return new Diagnosis(queue, log, lease, audit, settings, scheduler);
     }
 
     private static Workers.Passes passes(WorkerTokens tokens) {

@@ -251,9 +251,11 @@ public final class Vivarium implements AutoCloseable {
         var actions =
                 new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
-        var runner = new AttemptRunner(agents, liveness.continuations(), sandboxes, audit, CLOCK);
+        var runner = new AttemptRunner(
+                agents, liveness.continuations(), sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
+        undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
         undo.add(git.deliver(sandboxes, audit, scheduler));
         undo.add(liveness).start();
     }
@@ -420,7 +422,7 @@ public final class Vivarium implements AutoCloseable {
                 runs.idempotencyRecords(),
                 log,
                 credentials.workers()::mask);
-        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun());
+        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
         final TasksHandler tasks =
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);

@@ -52,11 +52,35 @@ public final class GiteaServer implements AutoCloseable {
                 run(List.of("chown", "-R", UNPRIVILEGED, directory.toString()));
             }
             run(command(directory, "migrate"));
-            run(command(directory, "admin", "user", "create", "--username", USER, "--password", "correct-horse-1",
-                    "--email", "ada@example.com", "--admin", "--must-change-password=false"));
-            String token = run(command(directory, "admin", "user", "generate-access-token", "--username", USER,
-                            "--token-name", "tests", "--scopes", "all", "--raw"))
-                    .lines().toList().getLast().strip();
+            run(command(
+                    directory,
+                    "admin",
+                    "user",
+                    "create",
+                    "--username",
+                    USER,
+                    "--password",
+                    "correct-horse-1",
+                    "--email",
+                    "ada@example.com",
+                    "--admin",
+                    "--must-change-password=false"));
+            String token = run(command(
+                            directory,
+                            "admin",
+                            "user",
+                            "generate-access-token",
+                            "--username",
+                            USER,
+                            "--token-name",
+                            "tests",
+                            "--scopes",
+                            "all",
+                            "--raw"))
+                    .lines()
+                    .toList()
+                    .getLast()
+                    .strip();
             Process process = new ProcessBuilder(command(directory, "web"))
                     .redirectErrorStream(true)
                     .redirectOutput(directory.resolve("log").toFile())
@@ -121,8 +145,8 @@ public final class GiteaServer implements AutoCloseable {
         long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             try {
-                var connection =
-                        (HttpURLConnection) uri().resolve("/api/v1/version").toURL().openConnection();
+                var connection = (HttpURLConnection)
+                        uri().resolve("/api/v1/version").toURL().openConnection();
                 if (connection.getResponseCode() == 200) {
                     return;
                 }

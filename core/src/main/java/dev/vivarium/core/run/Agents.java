@@ -13,7 +13,6 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.Status;
 import java.util.Optional;
 
@@ -53,24 +52,23 @@ public final class Agents {
     /// reason.
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
-        return start(wanted, new Origin(session, wanted.resumeFrom(), Optional.empty()));
+        return start(wanted, new Origin(session, wanted.resumeFrom()));
     }
 
-    /// Starts a run that continues an earlier one, in a new sandbox with these files. Without files, the
-    /// conversation comes from the stored transcript, if there is one.
-    Run resume(Run earlier, Optional<SnapshotInfo> files, NewRun wanted) {
+    /// Starts a run that continues an earlier one, in a new sandbox with the files of the request. Without files,
+    /// the conversation comes from the stored transcript, if there is one.
+    Run resume(Run earlier, NewRun wanted) {
+        boolean hasFiles = wanted.files().isPresent();
         Optional<SandboxId> transcript = Optional.of(earlier.sandbox())
-                .filter(from -> files.isEmpty() && earlier.session().isPresent() && transcripts.has(from));
-        Optional<String> session = earlier.session().filter(_ -> files.isPresent() || transcript.isPresent());
-        return start(wanted, new Origin(session, transcript, files));
+                .filter(from -> !hasFiles && earlier.session().isPresent() && transcripts.has(from));
+        Optional<String> session = earlier.session().filter(_ -> hasFiles || transcript.isPresent());
+        return start(wanted, new Origin(session, transcript));
     }
 
-    /// State that a new run takes over from an earlier one.
+    /// Conversation that a new run takes over from an earlier one.
     ///
-    /// @param session    conversation that the agent continues
-    /// @param transcript sandbox whose stored transcript is copied into the new one
-    /// @param files      files of the new sandbox, which contain the conversation
-    private record Origin(Optional<String> session, Optional<SandboxId> transcript, Optional<SnapshotInfo> files) {}
+    /// @param transcript sandbox whose stored transcript is copied into the new one. Absent if the files contain it
+    private record Origin(Optional<String> session, Optional<SandboxId> transcript) {}
 
     private Run start(NewRun wanted, Origin origin) {
         NewSandbox request = withImage(wanted);
@@ -79,9 +77,7 @@ public final class Agents {
         OpenResult opened;
         Run run;
         try (var _ = quotas.begin(request.user())) {
-            opened = origin.files.isPresent()
-                    ? new OpenResult(sandboxes.fork(request, origin.files.get()), OpenResult.Outcome.CREATED)
-                    : open(request, wanted.sandbox().image());
+            opened = open(request, wanted);
             run = begin(opened, wanted, origin.session);
         }
         try {
@@ -212,11 +208,13 @@ public final class Agents {
         }
     }
 
-    private OpenResult open(NewSandbox request, Optional<String> asked) {
+    private OpenResult open(NewSandbox request, NewRun wanted) {
         try {
-            return sandboxes.open(request);
+            return wanted.files()
+                    .map(files -> new OpenResult(sandboxes.fork(request, files), OpenResult.Outcome.CREATED))
+                    .orElseGet(() -> sandboxes.open(request));
         } catch (SandboxException e) {
-            boolean isMissing = asked.isEmpty()
+            boolean isMissing = wanted.sandbox().image().isEmpty()
                     && request.image().isPresent()
                     && e.failure() instanceof Failure.InvalidRequest invalid
                     && invalid.field().equals("image");

@@ -8,6 +8,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.NewEvent;
+import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -53,7 +54,7 @@ public final class Continuations {
         before.accept(earlier);
         Optional<SnapshotInfo> files = files(earlier);
         sandboxes.terminate(earlier.sandbox(), End.Cause.SERVER, "its task continues in another sandbox");
-        Run next = agents.resume(earlier, files, withRest(earlier, wanted));
+        Run next = agents.resume(earlier, withRest(earlier, files, wanted));
         restarts.done(earlier.id(), Optional.of(next.id()));
         append(earlier, next, files.isPresent());
         files.ifPresent(snapshot -> {
@@ -63,17 +64,22 @@ public final class Continuations {
         return next;
     }
 
-    private static NewRun withRest(Run earlier, NewRun wanted) {
+    /// Returns the request with these files, the image that they belong to, and the rest of the budget.
+    private NewRun withRest(Run earlier, Optional<SnapshotInfo> files, NewRun wanted) {
         var rest = earlier.budgetUsd()
                 .map(budget -> budget.subtract(earlier.spent().costUsd()).max(BigDecimal.ZERO));
+        NewSandbox sandbox = wanted.sandbox();
+        Optional<String> image =
+                sandbox.image().or(() -> sandboxes.requestOf(earlier.sandbox()).flatMap(NewSandbox::image));
         return new NewRun(
                 wanted.task(),
                 wanted.program(),
-                wanted.sandbox(),
+                image.map(sandbox::withImage).orElse(sandbox),
                 rest,
                 Optional.empty(),
                 wanted.guardian(),
-                wanted.repository());
+                wanted.repository(),
+                files);
     }
 
     /// Returns the stored snapshot, or takes one. Returns nothing if the sandbox has lost its disk, or if the

@@ -8,6 +8,7 @@ import dev.vivarium.model.Repository;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.TaskId;
 import java.math.BigDecimal;
 import java.sql.SQLException;
@@ -18,6 +19,7 @@ import java.util.Optional;
 /// @param resumeFrom sandbox of the run whose conversation the new run continues
 /// @param guardian   policy of the run, if it is not that of the server
 /// @param repository git repository that the agent works on
+/// @param files      snapshot that the new sandbox starts from
 public record NewRun(
         Assignment task,
         Run.Program program,
@@ -25,7 +27,8 @@ public record NewRun(
         Optional<BigDecimal> budgetUsd,
         Optional<SandboxId> resumeFrom,
         Optional<GuardianPolicy> guardian,
-        Optional<Repository> repository) {
+        Optional<Repository> repository,
+        Optional<SnapshotInfo> files) {
     /// A run without a repository, with the policy of the server.
     public NewRun(
             Assignment task,
@@ -34,6 +37,18 @@ public record NewRun(
             Optional<BigDecimal> budgetUsd,
             Optional<SandboxId> resumeFrom) {
         this(task, program, sandbox, budgetUsd, resumeFrom, Optional.empty(), Optional.empty());
+    }
+
+    /// A run that does not start from a snapshot.
+    public NewRun(
+            Assignment task,
+            Run.Program program,
+            NewSandbox sandbox,
+            Optional<BigDecimal> budgetUsd,
+            Optional<SandboxId> resumeFrom,
+            Optional<GuardianPolicy> guardian,
+            Optional<Repository> repository) {
+        this(task, program, sandbox, budgetUsd, resumeFrom, guardian, repository, Optional.empty());
     }
 
     /// Condition for the start of a run.

@@ -29,7 +29,8 @@ public final class ReasonCode {
 
     /// Codes that a worker may report.
     private static final Set<String> REPORTED =
-            Set.of(FAILED, BUDGET, ABORTED, CRASHED, OOM, SIGNAL, "time_limit", "model_error", "exit_status");
+            Set.of(FAILED, BUDGET, ABORTED, CRASHED, OOM, SIGNAL, "time_limit", "model_error", "model_refused",
+                    "exit_status");
 
     private ReasonCode() {}
 

@@ -158,8 +158,10 @@ public final class Runs {
                 return again(sql, id);
             }
             case NewRun.Assignment.Attempt(var id, var _, var check) -> {
+                // The check decides about other runs: the attempts of a race run at the same time.
                 check.require(sql);
-                return again(sql, id);
+                TaskRows.forgetResult(sql, id);
+                return id;
             }
         }
     }

@@ -62,6 +62,11 @@ public final class Snapshots {
         this.recovery = recovery;
     }
 
+    /// Throws `Unsupported` if the provider does not support snapshots.
+    public void requireSupported() {
+        engine.provider.requireSnapshots();
+    }
+
     /// Saves the files of a running, paused or hibernated sandbox. Its processes are frozen meanwhile.
     public SnapshotInfo take(Sandbox sandbox, String name) {
         engine.tasks.refuseWhileDraining();

@@ -46,6 +46,7 @@ final class Migrations {
             "V26__session_view.sql",
             "V27__duty_leases.sql",
             "V28__tasks.sql",
+            "V29__inherit_and_race.sql",
             "V30__liveness.sql",
             "V31__guardian.sql",
             "V34__git.sql");

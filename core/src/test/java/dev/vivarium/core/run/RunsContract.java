@@ -199,7 +199,8 @@ abstract class RunsContract {
 
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
-        assertThat(runs.desired(run)).isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget"), Optional.empty()));
+        assertThat(runs.desired(run))
+                .isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget"), Optional.empty()));
     }
 
     private void report(Run run, WorkerEvent report) {

@@ -35,6 +35,10 @@ final class ForgeApi {
         this.path = path;
     }
 
+    Remote remote() {
+        return remote;
+    }
+
     String owner() {
         List<String> segments = remote.url().segments();
         return segments.get(segments.size() - 2);

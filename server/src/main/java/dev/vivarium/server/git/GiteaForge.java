@@ -41,15 +41,17 @@ final class GiteaForge implements Forge {
 
     @Override
     public List<GitCommit> commits(Optional<BranchName> branch, int limit) {
-        // Gitea answers 404 for an unknown branch, and the list helper cannot name it.
         branch.ifPresent(this::requireBranch);
         String query = "?stat=false&verification=false&files=false"
                 + branch.map(name -> "&sha=" + escaped(name.value())).orElse("");
         return api.list("/commits" + query, SIZE, limit, ForgeApi::commit);
     }
 
+    /// Asks git and not the API: Gitea adds a branch to its database a moment after the push.
     private void requireBranch(BranchName branch) {
-        var _ = api.get("/branches/" + escapedPath(branch.value()), "the branch " + branch);
+        if (!api.remote().refs().has(branch)) {
+            throw ForgeApi.missing("the branch " + branch);
+        }
     }
 
     @Override

@@ -3,10 +3,12 @@ package dev.vivarium.server.operation;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.sandbox.Snapshots;
 import dev.vivarium.core.task.Dependents;
 import dev.vivarium.core.task.TaskClaims;
 import dev.vivarium.core.task.TaskFilter;
 import dev.vivarium.core.task.TaskQueue;
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.QueuedTask;
 import dev.vivarium.model.TaskError;
@@ -25,11 +27,13 @@ public final class UserTasks {
     private final TaskQueue queue;
     private final TaskClaims claims;
     private final StartRun startRun;
+    private final Snapshots snapshots;
 
-    public UserTasks(TaskQueue queue, StartRun startRun) {
+    public UserTasks(TaskQueue queue, StartRun startRun, Snapshots snapshots) {
         this.queue = queue;
         this.claims = new TaskClaims(queue);
         this.startRun = startRun;
+        this.snapshots = snapshots;
     }
 
     /// Adds tasks of one owner, all or none. Applies the rules for runs to each.
@@ -48,7 +52,8 @@ public final class UserTasks {
                 task.dependsOn());
     }
 
-    /// Fails with `InvalidRequest` if the server could not run the task.
+    /// Fails with `InvalidRequest` if the server could not run the task, and with `Unsupported` if it inherits files
+    /// and the provider does not support snapshots.
     public void check(UserId owner, TaskPlan plan) {
         plan.budgetUsd().ifPresent(StartRun::requireBudget);
         var sandbox = plan.sandbox(new ThreadKey(owner, new ThreadId("task")));
@@ -58,11 +63,20 @@ public final class UserTasks {
                 && plan.egress().isEmpty()
                 && plan.image().isEmpty()
                 && plan.budgetUsd().isEmpty()
-                && plan.repository().isEmpty();
+                && plan.repository().isEmpty()
+                && plan.inherit().isEmpty()
+                && plan.race().isEmpty();
         require(
                 plan.program().isPresent() || isEmpty,
                 "runtime",
-                "is required with env, limits, egress, image, budget_usd or repository");
+                "is required with env, limits, egress, image, budget_usd, repository, inherit or attempts");
+        require(
+                plan.race().isEmpty() || plan.repository().isEmpty(),
+                "attempts",
+                "must not be given with repository, because all attempts would push to one branch");
+        if (plan.inherit().filter(Inherit::files).isPresent()) {
+            snapshots.requireSupported();
+        }
     }
 
     /// Returns the newest tasks of the caller, or of all users for the admin.

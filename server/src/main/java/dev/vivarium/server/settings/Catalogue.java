@@ -6,6 +6,7 @@ import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.EngineConfig.ProviderKind;
@@ -161,6 +162,18 @@ public final class Catalogue {
             new Range(0, 100),
             "Maximum number of restarts of a task within 30 minutes, after its worker crashed or stopped responding;"
                     + " 0 for none."));
+    static final Setting<Duration> DIAGNOSTIC_INTERVAL = add(Setting.time(
+            "diagnostic-interval-seconds",
+            60,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval of the search for stuck workflows, in which tasks wait and none can start."));
+    static final Setting<Optional<Run.Runtime>> DIAGNOSTIC_RUNTIME = add(Setting.choice(
+            "diagnostic-runtime",
+            "off",
+            List.of("off", "claude", "openhands"),
+            text -> TextEnum.find(Run.Runtime.class, text),
+            "Agent of the diagnostic task that the server starts for a stuck workflow; `off` for none."));
     static final Setting<GuardianPolicy> GUARDIAN = add(Setting.choice(
             "guardian",
             "steer",

@@ -3,7 +3,10 @@ package dev.vivarium.server.settings;
 import dev.vivarium.core.guard.liveness.LivenessConfig;
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.task.TaskLimits;
+import dev.vivarium.model.Run;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 
 /// Settings of agent runs. Immutable.
 ///
@@ -14,6 +17,7 @@ import java.time.Duration;
 /// @param tasks limits of the tasks that run at a time
 /// @param liveness supervision of workers
 /// @param git settings of git repositories
+/// @param diagnosis search for stuck workflows
 public record RunConfig(
         String image,
         Duration reviewTimeout,
@@ -22,9 +26,13 @@ public record RunConfig(
         TaskLimits tasks,
         GuardianConfig guardian,
         GitConfig git,
+        Diagnosis diagnosis,
         LivenessConfig liveness) {
     /// Maximum size of all forensics. One bundle has at most a few megabytes.
     private static final long FORENSICS_BYTES = 256L * 1024 * 1024;
+
+    /// @param program program of diagnostic tasks; absent for none
+    public record Diagnosis(Duration every, Optional<Run.Program> program) {}
 
     static RunConfig of(Settings settings) {
         return new RunConfig(
@@ -40,6 +48,10 @@ public record RunConfig(
                         settings.get(Catalogue.MAX_RUNNING_TASKS_PER_AGENT_TYPE)),
                 GuardianConfig.of(settings),
                 GitConfig.of(settings),
+                new Diagnosis(
+                        settings.get(Catalogue.DIAGNOSTIC_INTERVAL),
+                        settings.get(Catalogue.DIAGNOSTIC_RUNTIME)
+                                .map(runtime -> new Run.Program(runtime, List.of(), Optional.empty()))),
                 liveness(settings));
     }
 

@@ -28,8 +28,8 @@ import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Asks the judge about runs, apart from the rules. The rules never wait for it, and its judgement leads to a message at
-/// most. Thread-safe.
+/// Asks the judge about runs, apart from the rules. The rules never wait for it, and its judgement leads to a message
+/// at most. Thread-safe.
 final class Judging implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Judging.class);
 
@@ -58,10 +58,7 @@ final class Judging implements AutoCloseable {
 
     private record Due(TrajectoryRows.Row row, Run run, Trajectory trajectory) {}
 
-    Judging(
-            Guardian.Parts parts,
-            InstantSource clock,
-            BiConsumer<SandboxId, Optional<Finding>> wake) {
+    Judging(Guardian.Parts parts, InstantSource clock, BiConsumer<SandboxId, Optional<Finding>> wake) {
         this.parts = parts;
         this.clock = clock;
         this.wake = wake;
@@ -90,20 +87,25 @@ final class Judging implements AutoCloseable {
         Instant now = clock.instant();
         for (TrajectoryRows.Row row : rows) {
             Run run = active.get(row.run());
-            Last last = judged.getOrDefault(row.run(), Last.NEVER);
-            boolean isWatched = run != null
-                    && run.status() == Run.Status.RUNNING
-                    && row.policy() != GuardianPolicy.OFF
-                    && !now.isBefore(last.at.plus(INTERVAL));
-            if (isWatched) {
+            if (run != null && isWatched(row, run, now)) {
                 Trajectory trajectory = TrajectoryText.decode(row.state());
-                if (trajectory.counters.calls >= last.calls + CALLS) {
+                if (trajectory.counters.calls >= last(run.id()).calls + CALLS) {
                     due.add(new Due(row, run, trajectory));
                 }
             }
         }
-        due.sort(Comparator.comparing(one -> judged.getOrDefault(one.run.id(), Last.NEVER).at));
+        due.sort(Comparator.comparing(one -> last(one.run.id()).at));
         return due.subList(0, Math.min(MOST, due.size()));
+    }
+
+    private boolean isWatched(TrajectoryRows.Row row, Run run, Instant now) {
+        return run.status() == Run.Status.RUNNING
+                && row.policy() != GuardianPolicy.OFF
+                && !now.isBefore(last(run.id()).at.plus(INTERVAL));
+    }
+
+    private Last last(RunId run) {
+        return judged.getOrDefault(run, Last.NEVER);
     }
 
     private void judge(Due due) {
@@ -130,11 +132,7 @@ final class Judging implements AutoCloseable {
     }
 
     private static Finding finding(Due due, Judgement judgement, long seq) {
-        var evidence = new ArrayList<>(due.trajectory.finished().stream()
-                .map(Call::seq)
-                .toList()
-                .reversed()
-                .stream()
+        var evidence = new ArrayList<>(due.trajectory.finished().stream().map(Call::seq).toList().reversed().stream()
                 .limit(Tally.SEQS - 1)
                 .toList()
                 .reversed());

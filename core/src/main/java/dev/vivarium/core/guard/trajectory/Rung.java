@@ -38,8 +38,7 @@ record Rung(
     }
 
     static Rung of(Finding finding, Position position, Instant now, long seq) {
-        return new Rung(
-                finding.rule(), position, now, seq, Optional.empty(), finding.summary(), finding.evidence());
+        return new Rung(finding.rule(), position, now, seq, Optional.empty(), finding.summary(), finding.evidence());
     }
 
     Rung moved(Position other, Instant now, long newest) {

@@ -86,8 +86,9 @@ final class TrajectoryText {
     }
 
     private static void tallies(List<String> lines, String kind, Bounded<Tally> tallies) {
-        tallies.all().forEach((key, tally) ->
-                line(lines, kind, key, tally.text(), tally.mark(), tally.count(), numbers(tally.seqs())));
+        tallies.all()
+                .forEach((key, tally) ->
+                        line(lines, kind, key, tally.text(), tally.mark(), tally.count(), numbers(tally.seqs())));
     }
 
     private static String numbers(List<Long> numbers) {
@@ -164,8 +165,7 @@ final class TrajectoryText {
                 TextEnum.of(Run.Runtime.class, line.get(2)),
                 number(line.get(3)),
                 timeLimit,
-                new TaskConstraints(
-                        list(lines, "tools"), list(lines, "paths"), list(lines, "hosts"), timeLimit));
+                new TaskConstraints(list(lines, "tools"), list(lines, "paths"), list(lines, "hosts"), timeLimit));
     }
 
     private static Optional<List<String>> list(List<List<String>> lines, String kind) {

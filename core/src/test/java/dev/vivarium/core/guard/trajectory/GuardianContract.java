@@ -49,8 +49,8 @@ abstract class GuardianContract {
     private static final UserId ANN = new UserId("ann");
     private static final UserId BOB = new UserId("bob");
     private static final Duration COOLDOWN = Duration.ofMinutes(2);
-    private static final GuardianLimits LIMITS = new GuardianLimits(
-            GuardianPolicy.STEER, Duration.ofMinutes(1), COOLDOWN, 5, Duration.ofMinutes(10));
+    private static final GuardianLimits LIMITS =
+            new GuardianLimits(GuardianPolicy.STEER, Duration.ofMinutes(1), COOLDOWN, 5, Duration.ofMinutes(10));
 
     private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
     private final List<String> controlled = new ArrayList<>();
@@ -150,8 +150,10 @@ abstract class GuardianContract {
         log.append(
                 run.sandbox(),
                 List.of(
-                        NewEvent.of("agent.tool_use", call.formatted(id, command), "agent").from(run.task()),
-                        NewEvent.of("agent.tool_result", result.formatted(id, exitCode), "agent").from(run.task())));
+                        NewEvent.of("agent.tool_use", call.formatted(id, command), "agent")
+                                .from(run.task()),
+                        NewEvent.of("agent.tool_result", result.formatted(id, exitCode), "agent")
+                                .from(run.task())));
     }
 
     private void fail(Run run, int times) {
@@ -219,9 +221,8 @@ abstract class GuardianContract {
         assertThat(message.kind()).isEqualTo(Message.Kind.GUARDIAN_NUDGE);
         assertThat(message.source()).isEqualTo("guardian");
         assertThat(message.content()).contains("`$ make all` failed 5 times", "choose another way");
-        assertThat(audit.list(ofSandbox(run), 10)).anySatisfy(entry -> assertThat(
-                        entry.entry().user())
-                .contains(new UserId("system:guardian")));
+        assertThat(audit.list(ofSandbox(run), 10))
+                .anySatisfy(entry -> assertThat(entry.entry().user()).contains(new UserId("system:guardian")));
     }
 
     @Test
@@ -392,8 +393,10 @@ abstract class GuardianContract {
             judged.drain();
 
             assertThat(controlled).isEmpty();
-            assertThat(messages(run)).singleElement().satisfies(message -> assertThat(message.content())
-                    .startsWith("The guardian saw that a model judged"));
+            assertThat(messages(run))
+                    .singleElement()
+                    .satisfies(message ->
+                            assertThat(message.content()).startsWith("The guardian saw that a model judged"));
         }
     }
 
@@ -405,8 +408,7 @@ abstract class GuardianContract {
         Run second = start(2, ANN, task(text + " files", "", "{}", "{}"), GuardianPolicy.STEER);
         Run other = start(3, BOB, task(text, "", "{}", "{}"), GuardianPolicy.STEER);
         List.of(first, second, other).forEach(run -> reader.await(run.sandbox()));
-        var conductor =
-                new Conductor(parts, held(lease("conductor", "one")), GuardianPolicy.STEER, time::get);
+        var conductor = new Conductor(parts, held(lease("conductor", "one")), GuardianPolicy.STEER, time::get);
         conductor.pass();
         pass(Duration.ofMinutes(5));
         conductor.pass();

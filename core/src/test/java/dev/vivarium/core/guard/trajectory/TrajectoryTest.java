@@ -136,8 +136,16 @@ class TrajectoryTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "pytest -q", "python3 -m unittest", "make -j4 test", "npm test", "npm run build", "cargo test", "go vet ./...",
-                "./check.sh", "cd a && mvn -q verify", "ruff check ."
+                "pytest -q",
+                "python3 -m unittest",
+                "make -j4 test",
+                "npm test",
+                "npm run build",
+                "cargo test",
+                "go vet ./...",
+                "./check.sh",
+                "cd a && mvn -q verify",
+                "ruff check ."
             })
     void aCommandThatTestsOrBuildsIsACheck(String command) {
         var call = new ToolCall("c", "Bash", "", Optional.of(command), Optional.empty(), Optional.empty());
@@ -170,7 +178,8 @@ class TrajectoryTest {
         var other = Similarity.shingles("add a button, that exports all data as CSV.");
 
         assertThat(Similarity.jaccard(one, other)).isEqualTo(1);
-        assertThat(Similarity.jaccard(one, Similarity.shingles("Remove the button"))).isZero();
+        assertThat(Similarity.jaccard(one, Similarity.shingles("Remove the button")))
+                .isZero();
         assertThat(Similarity.jaccard(one, Similarity.shingles(""))).isZero();
         assertThat(Similarity.jaccard(Similarity.shingles("task 1"), Similarity.shingles("task 2")))
                 .isLessThan(Overlaps.SAME_TEXT);
