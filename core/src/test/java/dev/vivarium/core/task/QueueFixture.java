@@ -1,6 +1,5 @@
 package dev.vivarium.core.task;
 
-
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Restarts;

@@ -130,11 +130,9 @@ class TasksTest {
                 TaskRequest.of("Third").withCommand(List.of("true")).withRace(new Race(2, List.of("true")))));
         var second = tasks.get(added.get(1).id().value()).task().plan();
 
-        assertThat(second.inherit())
-                .contains(new Inherit(added.getFirst().id().value(), true, false));
+        assertThat(second.inherit()).contains(new Inherit(added.getFirst().id().value(), true, false));
         assertThat(second.guardian()).contains(GuardianPolicy.WATCH);
-        assertThat(tasks.get(added.get(2).id().value()).task().plan().race())
-                .contains(new Race(2, List.of("true")));
+        assertThat(tasks.get(added.get(2).id().value()).task().plan().race()).contains(new Race(2, List.of("true")));
     }
 
     @Test

@@ -85,7 +85,8 @@ public final class StartRun {
         var assignment = assignment(request, owner);
         checkSandbox(program.runtime(), request.sandbox);
         var repository = accepted(owner, request.repository);
-        return agents.start(new NewRun(assignment, program, request.sandbox, budget, resume, request.guardian, repository));
+        return agents.start(
+                new NewRun(assignment, program, request.sandbox, budget, resume, request.guardian, repository));
     }
 
     /// Returns the repository with a stored credential of the owner. Fails if the credential cannot be used.
