@@ -34,6 +34,11 @@ class PackagesTest {
 
     private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
+                    "guard.liveness",
+                    new Layer(
+                            Set.of("git", "run", "sandbox", "exec", "guest", "provider", "access", "log", "store"),
+                            "the supervision examines sandboxes and restarts runs, and the audit log shows it")),
+            Map.entry(
                     "guard.trajectory",
                     new Layer(
                             Set.of("task", "run", "sandbox", "access", "log", "store"),

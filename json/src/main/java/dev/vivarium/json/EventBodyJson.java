@@ -9,6 +9,7 @@ import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
@@ -85,6 +86,7 @@ public final class EventBodyJson implements EventCodec {
                 case ProcessEvent event -> write(out, event);
                 case FileEvent event -> write(out, event);
                 case RunEvent event -> write(out, event);
+                case LivenessEvent event -> LivenessEventJson.write(out, event);
                 case TaskEvent event -> write(out, event);
                 case GitEvent event -> write(out, event);
                 case ReviewEvent event -> write(out, event);

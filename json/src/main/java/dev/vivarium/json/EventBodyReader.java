@@ -83,8 +83,15 @@ final class EventBodyReader {
                 new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
             case "guardian.judged" -> judged(data);
             case "conductor.report" -> report(data);
-            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
+            default -> readOfOtherFamily(type, text, data);
         };
+    }
+
+    private static EventBody readOfOtherFamily(String type, String text, JsonFields data) {
+        if (LivenessEventJson.TYPES.contains(type)) {
+            return LivenessEventJson.read(type, data);
+        }
+        return type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
     }
 
     private static EventBody readOfGit(String type, String text, JsonFields data) {

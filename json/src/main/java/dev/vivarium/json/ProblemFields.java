@@ -164,6 +164,7 @@ final class ProblemFields {
                 sandbox(out, f.id());
                 out.writeNumberProperty("waiting", f.waiting());
             }
+            case RunFailure.NoForensics f -> out.writeStringProperty("run_id", f.id());
             case RunFailure.UnknownRun f -> out.writeStringProperty("run_id", f.id());
             case RunFailure.NoSuchTask f -> out.writeStringProperty("task_id", f.id());
             case RunFailure.TaskOver f -> {

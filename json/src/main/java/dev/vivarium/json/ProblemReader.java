@@ -135,6 +135,7 @@ final class ProblemReader {
             case "no-worker-image" -> new RunFailure.NoWorkerImage(fields.string("image"), fields.string("detail"));
             case "too-many-messages" ->
                 new RunFailure.TooManyMessages(sandbox(fields), (int) fields.integer("waiting"));
+            case "no-forensics" -> new RunFailure.NoForensics(fields.string("run_id"));
             case "unknown-run" -> new RunFailure.UnknownRun(fields.string("run_id"));
             case "no-such-task" -> new RunFailure.NoSuchTask(fields.string("task_id"));
             case "task-in-state" ->

@@ -77,6 +77,7 @@ final class ProblemStatus {
         return switch (failure) {
             case RunFailure.NoSuchRun _,
                     RunFailure.UnknownRun _,
+                    RunFailure.NoForensics _,
                     RunFailure.NoSuchTask _,
                     RunFailure.NoTask _,
                     RunFailure.NoSuchReview _ -> 404;

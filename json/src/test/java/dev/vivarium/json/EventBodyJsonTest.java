@@ -19,6 +19,7 @@ import dev.vivarium.model.FileEvent.Metadata;
 import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
@@ -30,6 +31,7 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
@@ -190,6 +192,7 @@ class EventBodyJsonTest {
                         commands(),
                         files(),
                         runs(),
+                        liveness(),
                         tasks(),
                         git(),
                         reviews(),
@@ -279,6 +282,19 @@ class EventBodyJsonTest {
                         new RunEvent.Total(new BigDecimal("0.25"), 12, 3)),
                 new RunEvent.ModelCallStarted("m"),
                 new RunEvent.ModelCalled(new Usage("m", 1, 2, 3, 4, little), Duration.ofMillis(250), 200, false));
+    }
+
+    private static List<EventBody> liveness() {
+        var at = Instant.parse("2026-01-01T10:00:00Z");
+        var sandbox = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
+        return List.of(
+                new LivenessEvent.HeartbeatMissed(RUN, at),
+                new LivenessEvent.Probed(RUN, true, "stopped", Optional.of("do_signal_stop"), 2, 4096, 1024, 512, 0),
+                new LivenessEvent.Probed(RUN, false, "unknown", Optional.empty(), 0, 0, 0, 0, 0),
+                new LivenessEvent.ForensicsCollected(RUN, 1234),
+                new LivenessEvent.Restarted(RUN, TASK, "unresponsive", RUN, sandbox, true, false),
+                new LivenessEvent.Quarantined(RUN, TASK, "restarted 3 times within 30 minutes", at),
+                new LivenessEvent.TerminatedIdle(RUN, TASK, at, Duration.ofMinutes(31)));
     }
 
     private static List<EventBody> tasks() {

@@ -39,7 +39,7 @@ class ProblemJsonTest {
             404 no-sandbox-for-thread no-such-file no-such-key no-such-member no-such-process no-such-review
             404 no-such-route no-such-run no-such-sandbox no-such-shell no-such-snapshot no-such-task no-task
             404 no-such-webhook no-such-delivery no-such-alert
-            404 unknown-run version-not-kept
+            404 no-forensics unknown-run version-not-kept
             404 no-repository no-such-credential not-on-remote
             405 method-not-allowed
             408 request-timeout

@@ -13,6 +13,7 @@ public sealed interface EventBody
                 ProcessEvent,
                 FileEvent,
                 RunEvent,
+                LivenessEvent,
                 TaskEvent,
                 GitEvent,
                 ReviewEvent,

@@ -15,6 +15,7 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.GitHandler;
 import dev.vivarium.server.api.GitRunsHandler;
@@ -148,6 +149,7 @@ final class Routes {
             route(RunHistoryHandler.LIST, all -> all.runHistory::list),
             route(RunHistoryHandler.GET, all -> all.runHistory::get),
             route(RunHistoryHandler.CANCEL, all -> all.runHistory::cancel),
+            route(ForensicsHandler.GET, all -> all.forensics::get),
             route(GitRunsHandler.SAVE, all -> all.gitRuns::save),
             route(GitRunsHandler.LIST, all -> all.gitRuns::list),
             route(GitRunsHandler.REMOVE, all -> all.gitRuns::remove),

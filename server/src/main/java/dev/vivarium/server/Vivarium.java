@@ -8,6 +8,7 @@ import dev.vivarium.core.access.IdempotencyKeys;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guard.liveness.Liveness;
 import dev.vivarium.core.guard.trajectory.GuardianActions;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
@@ -42,6 +43,7 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.GitHandler;
 import dev.vivarium.server.api.GitRunsHandler;
@@ -114,6 +116,7 @@ import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.operation.ReadTerminal;
 import dev.vivarium.server.operation.RunCommand;
+import dev.vivarium.server.operation.RunForensics;
 import dev.vivarium.server.operation.RunHistory;
 import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.operation.SendMessage;
@@ -177,6 +180,7 @@ public final class Vivarium implements AutoCloseable {
     private final SandboxLookup lookup;
     private final Agents agents;
     private final Notifications notifications;
+    private final Liveness liveness;
     private final HealthChecks health;
     private final Origins origins;
     private final Admission admission;
@@ -211,27 +215,35 @@ public final class Vivarium implements AutoCloseable {
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config, git.workspaces());
         var feed = new Feed(log, sandboxes, credentials.rights());
         notifications = undo.add(Notifications.open(config, db, runs, feed, scheduler));
+        liveness = liveness(scheduler);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
         health.watch(notifications.health()::last);
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         origins = new Origins(config.access().publicUrl());
         admission = new Admission(credentials, lookup, sandboxes.memory(), callLimits(), origins, accesses);
         sockets = undo.add(new Sockets(admission, audit, config.watch(), CLOCK, scheduler));
-        var model = undo.add(model());
         var handlers = new Handlers();
         router = router(handlers);
-        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(
-                routers(handlers, model, git.relay(audit, scheduler)),
-                admission,
-                new AccessAudit(audit, CLOCK),
-                idempotency);
-        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
-        undo.add(edge);
-        undo.add(sockets);
+        serve(handlers, undo, scheduler);
         connect(events);
         startJobs(undo, scheduler);
         parts = undo.keep();
+    }
+
+    private void serve(Handlers handlers, Undo undo, Scheduler scheduler) {
+        var model = undo.add(model());
+        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
+        var routers = routers(handlers, model, git.relay(audit, scheduler));
+        edge.serve(routers, admission, new AccessAudit(audit, CLOCK), idempotency);
+        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
+        undo.add(edge);
+        undo.add(sockets);
+    }
+
+    private Liveness liveness(Scheduler scheduler) {
+        var platform = new Liveness.Platform(
+                db, log, audit, runs.runs(), agents, sandboxes, runs.restarts(), git.repositories());
+        return runs.liveness(platform, config, credentials.workers()::mask, scheduler);
     }
 
     private ProcessEvents processEvents(Scheduler scheduler) {
@@ -248,13 +260,15 @@ public final class Vivarium implements AutoCloseable {
         var actions =
                 new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK, git.repositories()::isNeeded);
+        var runner = new AttemptRunner(
+                agents, liveness.continuations(), sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
         undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
         undo.add(git.deliver(sandboxes, audit, scheduler));
         notifications.start(log, audit);
         runs.reviews().onTimeout(new ReviewAudit(audit, sandboxes::ownerOf, CLOCK));
+        undo.add(liveness).start();
     }
 
     private Router router(Handlers handlers) {
@@ -407,6 +421,7 @@ public final class Vivarium implements AutoCloseable {
                 new RunHistory(sandboxes, runs.runs(), runs.tasks(), log, credentials.rights());
         final RunHistoryHandler runHistory =
                 new RunHistoryHandler(runRecords, new CancelRun(runRecords, agents, audit, CLOCK));
+        final ForensicsHandler forensics = new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
         private final GitWork gitWork = git.work(runRecords, sandboxes);
         final GitHandler gitHost = new GitHandler(gitWork);
         final GitRunsHandler gitRuns = new GitRunsHandler(gitWork);

@@ -45,7 +45,16 @@ abstract class GitForgeContract {
     }
 
     private String newRepository() {
-        return host.repositoryWithCommit("shop" + COUNT.incrementAndGet());
+        String url = host.repositoryWithCommit("shop" + COUNT.incrementAndGet());
+        awaitBranch(url, "main");
+        return url;
+    }
+
+    /// A host may process a push a moment later.
+    private void awaitBranch(String url, String branch) {
+        await().untilAsserted(() -> assertThat(get("branches", url, "").objects("branches"))
+                .extracting(found -> found.string("name"))
+                .contains(branch));
     }
 
     private void change(String url, String branch, String file, String text) {
@@ -53,6 +62,7 @@ abstract class GitForgeContract {
                 url,
                 "git checkout -q -b " + branch + "; echo '" + text + "' > " + file
                         + "; git add .; git commit -qm 'change " + file + "'; git push -q origin " + branch);
+        awaitBranch(url, branch);
     }
 
     private static String select(String url) {

@@ -86,6 +86,23 @@ class GitRunsTest {
         awaitDelivery(run, "closed");
     }
 
+    /// Git sends a pack of more than one megabyte in chunks, after a request without commands.
+    @Test
+    void aLargePackIsPushedAndCloned() {
+        String url = newRepository();
+        var run = AgentRun.of(
+                server,
+                "head -c 5000000 /dev/urandom > big; git add big; git commit -qm big; git push -q 2>&1; git hash-object big",
+                on(url, ",\"branch\":\"topic/1\""));
+        run.awaitStatus("completed");
+        var next = AgentRun.of(server, "git hash-object big", on(url, ",\"branch\":\"topic/1\",\"depth\":1"));
+        next.awaitStatus("completed");
+
+        String hash = host.work(url, "git rev-parse origin/topic/1:big").strip();
+        assertThat(run.events("agent.output")).contains(hash);
+        assertThat(next.events("agent.output")).contains(hash);
+    }
+
     @Test
     void theUrlOfTheRemoteWorksEverywhereInTheSandboxUntilTheRunEnds() {
         String url = newRepository();
@@ -133,23 +150,23 @@ class GitRunsTest {
     void aCompletedRunPushesAllChangesAndARunWithoutChangesNothing() {
         String url = newRepository();
         var run = AgentRun.of(
-                server, "echo 1 > new; rm README", on(url, ",\"branch\":\"work/1\",\"on_success\":\"push\""));
-        var idle = AgentRun.of(server, "true", on(url, ",\"branch\":\"work/2\",\"on_success\":\"push\""));
+                server, "echo 1 > new; rm README", on(url, ",\"branch\":\"topic/1\",\"on_success\":\"push\""));
+        var idle = AgentRun.of(server, "true", on(url, ",\"branch\":\"topic/2\",\"on_success\":\"push\""));
         awaitDelivery(run, "delivered");
         awaitDelivery(idle, "closed");
 
-        assertThat(host.work(url, "git ls-tree --name-only origin/work/1")).isEqualTo("new\n");
+        assertThat(host.work(url, "git ls-tree --name-only origin/topic/1")).isEqualTo("new\n");
         assertThat(work(run).string("commit"))
-                .isEqualTo(host.work(url, "git rev-parse origin/work/1").strip());
+                .isEqualTo(host.work(url, "git rev-parse origin/topic/1").strip());
         assertThat(work(idle).string("error")).contains("no change");
-        assertThat(branches(url)).doesNotContain("work/2");
+        assertThat(branches(url)).doesNotContain("topic/2");
     }
 
     /// An earlier server was killed between the end of the run and the push.
     @Test
     void theNextServerFinishesADelivery() {
         String url = newRepository();
-        var run = AgentRun.of(server, "echo 1 > new", on(url, ",\"branch\":\"work/1\""));
+        var run = AgentRun.of(server, "echo 1 > new", on(url, ",\"branch\":\"topic/1\""));
         run.awaitStatus("completed");
         awaitDelivery(run, "closed");
         server.restart(store -> store.write(sql -> sql.update(
@@ -158,25 +175,25 @@ class GitRunsTest {
                 run.answer().string("run_id"))));
 
         awaitDelivery(run, "delivered");
-        assertThat(branches(url)).contains("work/1");
+        assertThat(branches(url)).contains("topic/1");
     }
 
     @Test
     void aFailedRunDeliversNothing() {
         String url = newRepository();
         var run =
-                AgentRun.of(server, "echo 1 > new; exit 1", on(url, ",\"branch\":\"work/1\",\"on_success\":\"push\""));
+                AgentRun.of(server, "echo 1 > new; exit 1", on(url, ",\"branch\":\"topic/1\",\"on_success\":\"push\""));
         run.awaitStatus("failed");
 
         awaitDelivery(run, "closed");
-        assertThat(branches(url)).doesNotContain("work/1");
+        assertThat(branches(url)).doesNotContain("topic/1");
     }
 
     @Test
     void aPersonCommitsAndPushesTheWorkOfARun() {
         String url = newRepository();
         var run =
-                AgentRun.of(server, "until [ -e go ]; do sleep 0.05; done; exit 1", on(url, ",\"branch\":\"work/1\""));
+                AgentRun.of(server, "until [ -e go ]; do sleep 0.05; done; exit 1", on(url, ",\"branch\":\"topic/1\""));
         String path = "/api/v1/runs/" + run.answer().string("run_id") + "/git";
         await().untilAsserted(() -> assertThat(server.api().get(path).status()).isEqualTo(200));
         assertThat(server.api().method("POST", path + "/push").json().optionalString("commit"))
@@ -190,7 +207,7 @@ class GitRunsTest {
         var pushed = server.api().method("POST", path + "/push");
         assertThat(pushed.status()).as(pushed.text()).isEqualTo(200);
         assertThat(pushed.json().string("commit")).isEqualTo(commit.string("commit"));
-        assertThat(host.work(url, "git log -1 --format=%s origin/work/1")).isEqualTo("half done\n");
+        assertThat(host.work(url, "git log -1 --format=%s origin/topic/1")).isEqualTo("half done\n");
     }
 
     @Test

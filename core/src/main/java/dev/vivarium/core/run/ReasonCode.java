@@ -22,6 +22,12 @@ public final class ReasonCode {
     public static final String CRASHED = "crashed";
     public static final String OOM = "oom";
     public static final String SIGNAL = "signal";
+    /// The worker was alive and did no work.
+    public static final String IDLE = "idle";
+    /// The worker sent no heartbeats.
+    public static final String UNRESPONSIVE = "unresponsive";
+    /// The task was restarted too often.
+    public static final String QUARANTINED = "quarantined";
 
     /// Codes that a worker may report.
     private static final Set<String> REPORTED = Set.of(

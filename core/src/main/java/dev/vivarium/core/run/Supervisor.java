@@ -142,6 +142,18 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         signal(run, Signal.TERM, SignalTarget.PROCESS);
     }
 
+    /// Ends a run whose worker does not end it. The worker loses its tokens and may still run, so the caller must
+    /// end or freeze its sandbox.
+    void fail(Run run, RunOutcome failure) {
+        if (!active.containsKey(run.id())) {
+            return;
+        }
+        saveTranscript(run);
+        events.fail(runs.find(run.id()).orElse(run), failure);
+        runs.end(run, Run.Status.FAILED, Optional.of(failure.text()), failure.code());
+        forget(run);
+    }
+
     private void signal(Run run, Signal signal, SignalTarget target) {
         Run known = active.getOrDefault(run.id(), run);
         try {
@@ -291,6 +303,9 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     }
 
     private void ended(Run run, Exit exit, String words) {
+        if (!active.containsKey(run.id())) {
+            return;
+        }
         saveTranscript(run);
         // The worker's last events may have reached the log and not the run, if an earlier server was killed.
         events.await(run.sandbox());

@@ -58,7 +58,7 @@ record RetryPolicy(Duration shortest, Duration longest, RandomGenerator random) 
             case OOM ->
                 new TaskError(
                         Kind.TRANSIENT, code, reason + "; one retry. If it happens again, raise limits.memory_mb");
-            case "model_error", "crashed", NOT_STARTED, "signal", "host_restart" ->
+            case "model_error", "crashed", NOT_STARTED, "signal", "unresponsive", "host_restart" ->
                 new TaskError(Kind.TRANSIENT, code, reason);
             case "budget",
                     "model_refused",

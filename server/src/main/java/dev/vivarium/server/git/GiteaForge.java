@@ -9,7 +9,9 @@ import dev.vivarium.model.BranchName;
 import dev.vivarium.model.GitBranch;
 import dev.vivarium.model.GitCommit;
 import dev.vivarium.model.GitComparison;
+import dev.vivarium.model.GitFailure;
 import dev.vivarium.model.PullRequest;
+import dev.vivarium.model.SandboxException;
 import java.util.List;
 import java.util.Optional;
 
@@ -99,7 +101,18 @@ final class GiteaForge implements Forge {
     public PullRequest open(NewPull wanted) {
         requireBranch(wanted.base());
         requireBranch(wanted.head());
-        String text = api.send(
+        try {
+            return api.read(send(wanted), ForgeApi::pull);
+        } catch (SandboxException e) {
+            // Both branches exist, so Gitea has not added them to its database yet.
+            throw e.failure() instanceof GitFailure.NotOnRemote
+                    ? api.remote().failed("it has not processed the push of " + wanted.head() + " yet")
+                    : e;
+        }
+    }
+
+    private String send(NewPull wanted) {
+        return api.send(
                 "POST",
                 "/pulls",
                 Optional.of(out -> {
@@ -109,7 +122,6 @@ final class GiteaForge implements Forge {
                     out.writeStringProperty("base", wanted.base().value());
                 }),
                 "the repository");
-        return api.read(text, ForgeApi::pull);
     }
 
     @Override

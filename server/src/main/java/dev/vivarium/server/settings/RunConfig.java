@@ -1,5 +1,6 @@
 package dev.vivarium.server.settings;
 
+import dev.vivarium.core.guard.liveness.LivenessConfig;
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.task.TaskLimits;
 import dev.vivarium.model.ReviewPolicy;
@@ -16,6 +17,7 @@ import java.util.Optional;
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
 /// @param notifications webhooks and the health of the queue
+/// @param liveness supervision of workers
 /// @param git settings of git repositories
 /// @param diagnosis search for stuck workflows
 public record RunConfig(
@@ -27,7 +29,11 @@ public record RunConfig(
         GuardianConfig guardian,
         GitConfig git,
         Diagnosis diagnosis,
-        NotificationConfig notifications) {
+        NotificationConfig notifications,
+        LivenessConfig liveness) {
+    /// Maximum size of all forensics. One bundle has at most a few megabytes.
+    private static final long FORENSICS_BYTES = 256L * 1024 * 1024;
+
     /// @param program program of diagnostic tasks; absent for none
     public record Diagnosis(Duration every, Optional<Run.Program> program) {}
 
@@ -49,6 +55,21 @@ public record RunConfig(
                         settings.get(Catalogue.DIAGNOSTIC_INTERVAL),
                         settings.get(Catalogue.DIAGNOSTIC_RUNTIME)
                                 .map(runtime -> new Run.Program(runtime, List.of(), Optional.empty()))),
-                NotificationConfig.of(settings));
+                NotificationConfig.of(settings),
+                liveness(settings));
+    }
+
+    private static LivenessConfig liveness(Settings settings) {
+        return new LivenessConfig(
+                new LivenessConfig.Idle(
+                        settings.get(Catalogue.IDLE_DETECTION),
+                        settings.get(Catalogue.IDLE_THRESHOLD),
+                        settings.get(Catalogue.IDLE_CHECK)),
+                new LivenessConfig.Heartbeats(
+                        settings.get(Catalogue.HEARTBEAT),
+                        settings.get(Catalogue.HEARTBEAT_CHECK),
+                        settings.get(Catalogue.MAX_RESTARTS)),
+                new LivenessConfig.Bundles(
+                        settings.home().resolve("forensics"), settings.get(Catalogue.LOG_KEEP), FORENSICS_BYTES));
     }
 }
