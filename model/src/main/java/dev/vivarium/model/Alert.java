@@ -41,7 +41,7 @@ public record Alert(
             Optional<String> run,
             Optional<String> task) {}
 
-    /// Who acknowledged an alert, and when.
+    /// User who acknowledged an alert, and the time.
     public record Acknowledgement(UserId by, Instant at) {}
 
     /// Returns the id for clients.

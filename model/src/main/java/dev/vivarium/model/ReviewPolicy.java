@@ -5,7 +5,7 @@ import static dev.vivarium.model.Failure.InvalidRequest.require;
 import java.time.Duration;
 import java.util.Optional;
 
-/// What happens to a review that nobody answers. Immutable.
+/// Deadline of a review, and the action if nobody answers. Immutable.
 ///
 /// @param timeout   time from the request to the deadline
 /// @param onTimeout what the server does at the deadline

@@ -95,7 +95,7 @@ public final class Feed {
         }
     }
 
-    /// What one principal sees of all events. Thread-safe.
+    /// View of one principal on all events. Thread-safe.
     public final class Viewer {
         private final Principal who;
 

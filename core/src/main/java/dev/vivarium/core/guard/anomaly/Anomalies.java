@@ -115,7 +115,7 @@ public final class Anomalies implements AutoCloseable {
         return found;
     }
 
-    /// What a figure belongs to.
+    /// Owner of a baseline: the runs of one kind, or the minutes of one user.
     ///
     /// @param at time of the value. Old values, which a new reader finds in the log, cause no event
     private record Scope(String name, UserId owner, Optional<Run> run, Instant at) {
