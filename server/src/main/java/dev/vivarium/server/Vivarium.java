@@ -408,8 +408,7 @@ public final class Vivarium implements AutoCloseable {
                 runs.idempotencyRecords(),
                 log,
                 credentials.workers()::mask);
-        private final UserTasks userTasks =
-                new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
+        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
         final TasksHandler tasks =
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);

@@ -75,7 +75,11 @@ public final class GiteaServer implements AutoCloseable {
                 + " --must-change-password=false --username " + USER;
         run(command(directory, create.split(" ")));
         String issue = "admin user generate-access-token --token-name tests --scopes all --raw --username " + USER;
-        return run(command(directory, issue.split(" "))).lines().toList().getLast().strip();
+        return run(command(directory, issue.split(" ")))
+                .lines()
+                .toList()
+                .getLast()
+                .strip();
     }
 
     private static String settings(Path directory, int port) {

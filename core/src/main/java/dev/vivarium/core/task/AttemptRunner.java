@@ -155,7 +155,8 @@ public final class AttemptRunner {
                 .ifPresent(execution -> execution.signal(Signal.KILL.number(), SignalTarget.TREE));
     }
 
-    /// Saves the disk of a sandbox. Returns the existing snapshot if an earlier server was killed after it took one.
+    /// Saves the disk of a sandbox. Returns the existing snapshot if an earlier server was killed after it took
+    /// one.
     SnapshotInfo snapshot(Sandbox sandbox, String name) {
         ThreadKey key = sandbox.info().key();
         var taken = sandboxes.snapshots().list(key).stream()
@@ -211,8 +212,9 @@ public final class AttemptRunner {
     boolean evict(SandboxId id, Instant endedAt) {
         Optional<Sandbox> sandbox = sandboxes
                 .find(id)
-                .filter(found ->
-                        !agents.isAtWork(id) && !isNeeded.test(id) && !found.info().lastActivity().isAfter(endedAt.plus(AFTER_RUN)));
+                .filter(found -> !agents.isAtWork(id)
+                        && !isNeeded.test(id)
+                        && !found.info().lastActivity().isAfter(endedAt.plus(AFTER_RUN)));
         sandbox.ifPresent(found -> end(found, "its task has ended, and another task needs the room"));
         return sandbox.isPresent();
     }
