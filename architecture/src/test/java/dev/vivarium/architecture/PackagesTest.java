@@ -34,6 +34,11 @@ class PackagesTest {
 
     private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
+                    "guard.liveness",
+                    new Layer(
+                            Set.of("git", "run", "sandbox", "exec", "guest", "provider", "access", "log", "store"),
+                            "the supervision examines sandboxes and restarts runs, and the audit log shows it")),
+            Map.entry(
                     "guard.trajectory",
                     new Layer(
                             Set.of("task", "run", "sandbox", "access", "log", "store"),
@@ -43,6 +48,16 @@ class PackagesTest {
                     new Layer(
                             Set.of("run", "sandbox", "exec", "access", "egress", "provider", "log", "store"),
                             "it prepares the sandboxes of runs, and delivers their work to remotes")),
+            Map.entry(
+                    "guard.anomaly",
+                    new Layer(
+                            Set.of("run", "access", "log", "store"),
+                            "anomalies and alerts read the log, the runs and the audit log, and append events")),
+            Map.entry(
+                    "webhook",
+                    new Layer(
+                            Set.of("run", "egress", "access", "log", "store"),
+                            "webhooks read the log and connect to addresses that the egress policy permits")),
             Map.entry(
                     "task",
                     new Layer(

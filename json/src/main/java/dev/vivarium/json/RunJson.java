@@ -250,7 +250,8 @@ public final class RunJson {
                             Files and directories that the agent may change, relative to the workspace. The guardian \
                             reports changes elsewhere."""),
                     optional("allowed_hosts", list(STRING), """
-                            Hosts that the agent may connect to. The guardian reports commands with other hosts."""))
+                            Hosts that the agent may connect to. The guardian reports commands with other hosts."""),
+                    optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "The default policy of the agent's reviews."))
             .with("additionalProperties", true);
 
     /// A new task in a request.
@@ -263,6 +264,7 @@ public final class RunJson {
                     optional(TICKET, STRING, "Kept in `context`."),
                     optional(AGENT_TYPE, STRING, "Kept in `context`."),
                     optional("context", RAW_OBJECT.with("additionalProperties", true)),
+                    optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "Kept in `constraints`."),
                     optional(
                             "constraints",
                             CONSTRAINTS,
@@ -279,7 +281,15 @@ public final class RunJson {
                 fields.optionalString("type"),
                 fields.optionalString("priority"),
                 context(fields),
-                fields.optionalObject("constraints").map(RunJson::constraints).orElse("{}"));
+                constraints(withPolicy(fields)));
+    }
+
+    /// Returns the constraints with the policy of reviews, which clients send beside them.
+    private static JsonFields withPolicy(JsonFields fields) {
+        JsonFields given = fields.optionalObject("constraints").orElseGet(() -> Json.answer("{}"));
+        return fields.optionalObject(ReviewJson.POLICY_NAME)
+                .map(policy -> given.with(ReviewJson.POLICY_NAME, policy))
+                .orElse(given);
     }
 
     /// Returns the context with the ticket and the type of the agent, which other systems send beside it.
@@ -326,6 +336,7 @@ public final class RunJson {
                         minutes > 0 && minutes <= MAX_MINUTES,
                         fields.place() + "time_limit_minutes",
                         "must be above 0 and at most " + MAX_MINUTES));
+        fields.optionalObject(ReviewJson.POLICY_NAME).ifPresent(ReviewJson.POLICY::read);
         return fields.text();
     }
 

@@ -61,10 +61,7 @@ public final class TaskJson {
             .closed();
 
     static final ObjectType<Race> RACE = object(
-            "TaskRace",
-            Race::new,
-            field("attempts", INT, Race::attempts),
-            field("check", list(STRING), Race::check));
+            "TaskRace", Race::new, field("attempts", INT, Race::attempts), field("check", list(STRING), Race::check));
 
     private static final ObjectType<Object> PLAN = object(
             "",
@@ -85,6 +82,7 @@ public final class TaskJson {
             optional("max_retries", INT.range(0, 20), "Attempts after the first one; 3 by default."),
             optional("context", RAW_OBJECT.with("additionalProperties", true)),
             optional("constraints", RunJson.CONSTRAINTS),
+            optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "Kept in `constraints`."),
             optional("env", JsonType.map(STRING), "Stored encrypted. Responses do not contain it."),
             optional("limits", SessionJson.LOWER_LIMITS, "Lower limits than the server's."),
             optional("egress", EgressJson.EGRESS),
@@ -172,6 +170,7 @@ public final class TaskJson {
             optional("race", RACE, entry -> entry.plan().race()),
             field("context", RAW_OBJECT, entry -> entry.task().wanted().context()),
             field("constraints", RAW_OBJECT, entry -> entry.task().wanted().constraints()),
+            optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, entry -> ReviewJson.policy(entry.task())),
             field("attempts", list(ATTEMPT), QueuedTask::attempts),
             optional("sandbox_id", SANDBOX_ID, "The sandbox of the newest attempt.", QueuedTask::sandbox),
             optional("result", RAW_OBJECT, entry -> entry.task().result()),

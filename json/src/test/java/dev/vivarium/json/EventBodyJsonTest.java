@@ -2,10 +2,12 @@ package dev.vivarium.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.CommandEvent.Target;
 import dev.vivarium.model.CommandEvent.Text;
 import dev.vivarium.model.ConductorEvent;
+import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
@@ -14,19 +16,22 @@ import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.FileEvent.Diff;
 import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
-import dev.vivarium.model.GitEvent;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
@@ -34,6 +39,7 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WebhookId;
 import dev.vivarium.model.WorkerEvent;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -186,11 +192,13 @@ class EventBodyJsonTest {
                         commands(),
                         files(),
                         runs(),
+                        liveness(),
                         tasks(),
                         git(),
                         reviews(),
                         messages(),
                         guards(),
+                        alerts(),
                         workers())
                 .flatMap(List::stream);
     }
@@ -276,6 +284,19 @@ class EventBodyJsonTest {
                 new RunEvent.ModelCalled(new Usage("m", 1, 2, 3, 4, little), Duration.ofMillis(250), 200, false));
     }
 
+    private static List<EventBody> liveness() {
+        var at = Instant.parse("2026-01-01T10:00:00Z");
+        var sandbox = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
+        return List.of(
+                new LivenessEvent.HeartbeatMissed(RUN, at),
+                new LivenessEvent.Probed(RUN, true, "stopped", Optional.of("do_signal_stop"), 2, 4096, 1024, 512, 0),
+                new LivenessEvent.Probed(RUN, false, "unknown", Optional.empty(), 0, 0, 0, 0, 0),
+                new LivenessEvent.ForensicsCollected(RUN, 1234),
+                new LivenessEvent.Restarted(RUN, TASK, "unresponsive", RUN, sandbox, true, false),
+                new LivenessEvent.Quarantined(RUN, TASK, "restarted 3 times within 30 minutes", at),
+                new LivenessEvent.TerminatedIdle(RUN, TASK, at, Duration.ofMinutes(31)));
+    }
+
     private static List<EventBody> tasks() {
         var samples = new ArrayList<EventBody>();
         for (Task.Status status : Task.Status.values()) {
@@ -324,7 +345,11 @@ class EventBodyJsonTest {
                         Instant.parse("2026-01-01T10:00:00Z")),
                 new ReviewEvent.Answered(REVIEW, "later", Optional.of("tomorrow"), ANN),
                 new ReviewEvent.Answered(REVIEW, "reject", Optional.empty(), ANN),
-                new ReviewEvent.Expired(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")));
+                new ReviewEvent.Expired(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z"), Optional.empty()),
+                new ReviewEvent.Expired(
+                        REVIEW, Instant.parse("2026-01-01T10:00:00.123Z"), Optional.of(ReviewPolicy.OnTimeout.APPROVE)),
+                new ReviewEvent.Reminder(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")),
+                new ReviewEvent.Escalated(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")));
     }
 
     private static List<EventBody> messages() {
@@ -335,6 +360,27 @@ class EventBodyJsonTest {
                 message(Message.Kind.SYSTEM, Message.Mode.IMMEDIATE),
                 message(Message.Kind.GUIDANCE, Message.Mode.NEXT_TURN),
                 new MessageEvent.Delivered("msg1", Message.Kind.GUIDANCE, Duration.ofMillis(40)));
+    }
+
+    private static List<EventBody> alerts() {
+        return List.of(
+                new AlertEvent.AnomalyDetected(
+                        "runtime claude, agent type coder",
+                        "duration_seconds",
+                        5400,
+                        312.5,
+                        6.25,
+                        40,
+                        Optional.of(RUN),
+                        Optional.of(TASK)),
+                new AlertEvent.AnomalyDetected(
+                        "user ann", "creations_per_minute", 60, 1.5, 9, 300, Optional.empty(), Optional.empty()),
+                new AlertEvent.WebhookDead(
+                        new WebhookId("whkaaaaaaaaaaaaaaaaaaaa"),
+                        new DeliveryId("whdaaaaaaaaaaaaaaaaaaaa"),
+                        "task.completed",
+                        12,
+                        "the receiver answered with status 500"));
     }
 
     private static EventBody message(Message.Kind kind, Message.Mode mode) {
@@ -351,8 +397,7 @@ class EventBodyJsonTest {
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.PAUSE),
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.STOP),
                 new GuardianEvent.Outcome(RUN, TASK, pattern, true),
-                new GuardianEvent.Judged(
-                        RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
+                new GuardianEvent.Judged(RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
                 new ConductorEvent.Report(3, 0.33, List.of(overlap)));
     }
 

@@ -21,6 +21,16 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The server has no forensics of the run.
+    record NoForensics(String id) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "there are no forensics of run " + id
+                    + "; the server collects them when a worker stops responding or crashes, and deletes them after"
+                    + " log-keep-days";
+        }
+    }
+
     /// The sandbox has no active run. With a task: the active run does not work on that task.
     record NoRun(SandboxId id, Optional<TaskId> task) implements RunFailure {
         @Override

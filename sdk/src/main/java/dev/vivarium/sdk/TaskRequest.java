@@ -5,7 +5,9 @@ import dev.vivarium.json.JsonType;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.json.TaskJson;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.Race;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.TaskPriority;
 import java.math.BigDecimal;
@@ -31,6 +33,8 @@ public final class TaskRequest {
     private static final JsonType<Map<String, String>> TEXTS = JsonType.map(JsonType.STRING);
 
     private static final JsonType<RepositoryRequest> REPOSITORY = JsonType.written(Map.of(), RepositoryRequest::write);
+
+    private static final JsonType<Inherit> INHERIT = JsonType.written(Map.of(), TaskRequest::write);
 
     private final Map<String, Consumer<JsonGenerator>> fields;
 
@@ -165,6 +169,16 @@ public final class TaskRequest {
         return with("repository", REPOSITORY, repository);
     }
 
+    /// Lets the task start on the files, or with the conversation, of a task that it depends on.
+    public TaskRequest withInherit(Inherit inherit) {
+        return with("inherit", INHERIT, inherit);
+    }
+
+    /// Lets the server run several attempts at the same time.
+    public TaskRequest withRace(Race race) {
+        return with("attempts", JsonType.INT, race.attempts()).with("check", STRINGS, race.check());
+    }
+
     /// Sets the owner of a single task, for the admin.
     public TaskRequest ofUser(String user) {
         return with("user_id", JsonType.STRING, user);
@@ -174,6 +188,14 @@ public final class TaskRequest {
         var more = new LinkedHashMap<>(fields);
         more.put(name, out -> type.write(out, value));
         return new TaskRequest(more);
+    }
+
+    private static void write(JsonGenerator out, Inherit inherit) {
+        out.writeStartObject();
+        out.writeStringProperty("from", inherit.from());
+        out.writeBooleanProperty("files", inherit.files());
+        out.writeBooleanProperty("conversation", inherit.conversation());
+        out.writeEndObject();
     }
 
     void write(JsonGenerator out) {

@@ -8,6 +8,7 @@ import dev.vivarium.core.access.IdempotencyKeys;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guard.liveness.Liveness;
 import dev.vivarium.core.guard.trajectory.GuardianActions;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
@@ -27,6 +28,7 @@ import dev.vivarium.json.MaskingCodec;
 import dev.vivarium.server.access.SandboxLookup;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AgentSupport;
+import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
@@ -41,6 +43,7 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
 import dev.vivarium.server.api.GitHandler;
 import dev.vivarium.server.api.GitRunsHandler;
@@ -75,6 +78,7 @@ import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.TokenAnswer;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
+import dev.vivarium.server.api.WebhooksHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.api.WorkerEvents;
 import dev.vivarium.server.api.WorkerHandler;
@@ -112,12 +116,15 @@ import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.operation.ReadTerminal;
 import dev.vivarium.server.operation.RunCommand;
+import dev.vivarium.server.operation.RunForensics;
 import dev.vivarium.server.operation.RunHistory;
 import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.operation.StartRun;
 import dev.vivarium.server.operation.ThreadSnapshots;
+import dev.vivarium.server.operation.UserAlerts;
 import dev.vivarium.server.operation.UserTasks;
+import dev.vivarium.server.operation.UserWebhooks;
 import dev.vivarium.server.preview.PreviewAudit;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
@@ -128,6 +135,7 @@ import dev.vivarium.server.telemetry.EgressAudit;
 import dev.vivarium.server.telemetry.FreezeAudit;
 import dev.vivarium.server.telemetry.Host;
 import dev.vivarium.server.telemetry.Metrics;
+import dev.vivarium.server.telemetry.ReviewAudit;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
 import java.nio.file.Path;
@@ -171,6 +179,8 @@ public final class Vivarium implements AutoCloseable {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
     private final Agents agents;
+    private final Notifications notifications;
+    private final Liveness liveness;
     private final HealthChecks health;
     private final Origins origins;
     private final Admission admission;
@@ -203,7 +213,11 @@ public final class Vivarium implements AutoCloseable {
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config, git.workspaces());
+        var feed = new Feed(log, sandboxes, credentials.rights());
+        notifications = undo.add(Notifications.open(config, db, runs, feed, scheduler));
+        liveness = liveness(scheduler);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
+        health.watch(notifications.health()::last);
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         origins = new Origins(config.access().publicUrl());
         admission = new Admission(credentials, lookup, sandboxes.memory(), callLimits(), origins, accesses);
@@ -226,6 +240,12 @@ public final class Vivarium implements AutoCloseable {
         undo.add(sockets);
     }
 
+    private Liveness liveness(Scheduler scheduler) {
+        var platform = new Liveness.Platform(
+                db, log, audit, runs.runs(), agents, sandboxes, runs.restarts(), git.repositories());
+        return runs.liveness(platform, config, credentials.workers()::mask, scheduler);
+    }
+
     private ProcessEvents processEvents(Scheduler scheduler) {
         var events = new ProcessEvents(log, scheduler);
         if (config.watch().processEvents()) {
@@ -240,11 +260,15 @@ public final class Vivarium implements AutoCloseable {
         var actions =
                 new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK, git.repositories()::isNeeded);
+        var runner = new AttemptRunner(
+                agents, liveness.continuations(), sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
         undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
         undo.add(git.deliver(sandboxes, audit, scheduler));
+        notifications.start(log, audit);
+        runs.reviews().onTimeout(new ReviewAudit(audit, sandboxes::ownerOf, CLOCK));
+        undo.add(liveness).start();
     }
 
     private Router router(Handlers handlers) {
@@ -397,6 +421,7 @@ public final class Vivarium implements AutoCloseable {
                 new RunHistory(sandboxes, runs.runs(), runs.tasks(), log, credentials.rights());
         final RunHistoryHandler runHistory =
                 new RunHistoryHandler(runRecords, new CancelRun(runRecords, agents, audit, CLOCK));
+        final ForensicsHandler forensics = new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
         private final GitWork gitWork = git.work(runRecords, sandboxes);
         final GitHandler gitHost = new GitHandler(gitWork);
         final GitRunsHandler gitRuns = new GitRunsHandler(gitWork);
@@ -413,8 +438,10 @@ public final class Vivarium implements AutoCloseable {
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);
         final ReviewsHandler reviews =
-                new ReviewsHandler(runs.reviews(), runs.runs(), runs.idempotencyRecords(), CLOCK);
+                new ReviewsHandler(runs.reviews(), runs.runs(), runs.tasks(), runs.idempotencyRecords(), CLOCK);
         final AllReviewsHandler allReviews = new AllReviewsHandler(runs.reviews(), credentials.rights());
+        final WebhooksHandler webhooks = new WebhooksHandler(new UserWebhooks(notifications.webhooks()));
+        final AlertsHandler alerts = new AlertsHandler(new UserAlerts(notifications.alerts()));
     }
 
     private Operations operations() {

@@ -299,9 +299,11 @@ record TrajectoryScenario(
                                 "within-constraints",
                                 "changes only allowed paths and names only allowed hosts",
                                 write("src/app.py", "print(1)\n"),
-                                write("docs/index.md", "# Index\n"),
+                                write("manual/index.md", "# Index\n"),
                                 sh("echo https://example.com/index.html", "python3 src/app.py"))
-                        .limited("{\"allowed_paths\":[\"src\",\"docs/*.md\"],\"allowed_hosts\":[\"example.com\"]}", 0));
+                        .limited(
+                                "{\"allowed_paths\":[\"src\",\"manual/*.md\"],\"allowed_hosts\":[\"example.com\"]}",
+                                0));
     }
 
     private static List<TrajectoryScenario> loops() {

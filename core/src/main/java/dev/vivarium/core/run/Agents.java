@@ -52,6 +52,25 @@ public final class Agents {
     /// reason.
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
+        return start(wanted, new Origin(session, wanted.resumeFrom()));
+    }
+
+    /// Starts a run that continues an earlier one, in a new sandbox with the files of the request. Without files,
+    /// the conversation comes from the stored transcript, if there is one.
+    Run resume(Run earlier, NewRun wanted) {
+        boolean hasFiles = wanted.files().isPresent();
+        Optional<SandboxId> transcript = Optional.of(earlier.sandbox())
+                .filter(from -> !hasFiles && earlier.session().isPresent() && transcripts.has(from));
+        Optional<String> session = earlier.session().filter(_ -> hasFiles || transcript.isPresent());
+        return start(wanted, new Origin(session, transcript));
+    }
+
+    /// Conversation that a new run takes over from an earlier one.
+    ///
+    /// @param transcript sandbox whose stored transcript is copied into the new one. Absent if the files contain it
+    private record Origin(Optional<String> session, Optional<SandboxId> transcript) {}
+
+    private Run start(NewRun wanted, Origin origin) {
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.key()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         runs.requireFree(wanted.task());
@@ -59,10 +78,10 @@ public final class Agents {
         Run run;
         try (var _ = quotas.begin(request.user())) {
             opened = open(request, wanted);
-            run = begin(opened, wanted, session);
+            run = begin(opened, wanted, origin.session);
         }
         try {
-            wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            origin.transcript.ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
             RunSetup.Prepared prepared = setup.prepare(opened.sandbox(), run, wanted);
             Run named = runs.named(run, Processes.newName());
             workers.start(opened.sandbox(), named, request.env(), prepared);
@@ -132,6 +151,13 @@ public final class Agents {
                 .ifPresent(sandbox -> sandbox.resume(why));
         supervisor.stop(run, code, detail);
         return runs.find(run.id()).orElse(run);
+    }
+
+    /// Fails an active run whose worker does not end it. The caller must end or freeze its sandbox.
+    ///
+    /// @param code one of [ReasonCode]
+    public void fail(Run run, String reason, String code) {
+        supervisor.fail(run, new RunOutcome(RunOutcome.Kind.FAILED, reason, code));
     }
 
     /// Ends a sandbox that was created for a run that cannot start.

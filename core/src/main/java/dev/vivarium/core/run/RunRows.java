@@ -163,6 +163,23 @@ final class RunRows {
                 == 1;
     }
 
+    /// Replaces the reason of an ended run.
+    static void requalify(Sql sql, RunId id, String reason, String code) throws SQLException {
+        sql.update(
+                "update sandbox_runs set reason = ?, reason_code = ? where run_id = ? and ended_at is not null",
+                reason,
+                code,
+                id.value());
+    }
+
+    /// Returns the active runs whose last heartbeat is before a time. A run without a heartbeat is not one of them.
+    static List<Run> silent(Sql sql, Instant before) throws SQLException {
+        return sql.list(
+                "select * from sandbox_runs where last_heartbeat < ? and " + ALIVE + NEWEST,
+                RunRows::read,
+                before.toEpochMilli());
+    }
+
     /// Sets the status of the active run to paused or running, by its desired state and its blocking reviews.
     static void settle(Sql sql, SandboxId sandbox) throws SQLException {
         Optional<String> reason =

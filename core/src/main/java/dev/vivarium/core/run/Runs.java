@@ -108,6 +108,11 @@ public final class Runs {
         return db.read(RunRows::activeByUser);
     }
 
+    /// Returns the active runs whose last heartbeat is before a time. A run without a heartbeat is not one of them.
+    public List<Run> silentSince(Instant before) {
+        return db.read(sql -> RunRows.silent(sql, before));
+    }
+
     public List<Run> active() {
         return db.read(RunRows::active);
     }

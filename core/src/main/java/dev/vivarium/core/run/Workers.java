@@ -9,6 +9,7 @@ import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,8 +61,11 @@ public final class Workers {
 
     private static final Set<String> OPENAI = Set.of("OPENAI_BASE_URL", "OPENAI_API_KEY");
 
+    private static final String HEARTBEAT_SECONDS = "HEARTBEAT_SECONDS";
+
     private final byte[] program;
     private final Passes passes;
+    private final Duration heartbeat;
 
     /// Issuer of the tokens of a run.
     public interface Passes {
@@ -72,10 +76,12 @@ public final class Workers {
         String model(Run run);
     }
 
-    /// @param program the worker as one file
-    public Workers(byte[] program, Passes passes) {
+    /// @param program   the worker as one file
+    /// @param heartbeat interval of heartbeats. A run can have a shorter one
+    public Workers(byte[] program, Passes passes, Duration heartbeat) {
         this.program = program.clone();
         this.passes = passes;
+        this.heartbeat = heartbeat;
     }
 
     /// Reports whether the server alone sets this variable of a run.
@@ -119,6 +125,19 @@ public final class Workers {
         }
     }
 
+    /// A longer interval would count as missed heartbeats.
+    private String heartbeatSeconds(String wanted) {
+        String most =
+                BigDecimal.valueOf(heartbeat.toMillis(), 3).stripTrailingZeros().toPlainString();
+        try {
+            var seconds = new BigDecimal(wanted.strip());
+            return seconds.signum() > 0 && seconds.compareTo(new BigDecimal(most)) < 0 ? wanted : most;
+        } catch (NumberFormatException e) {
+            // The worker reports a text that is no number.
+            return wanted.isBlank() ? most : wanted;
+        }
+    }
+
     private static List<String> argv(Run run) {
         var argv = new ArrayList<>(List.of(
                 "sh", "-c", START, "vivarium-worker", run.program().runtime().text()));
@@ -134,6 +153,7 @@ public final class Workers {
         String server = sandbox.openControlPort().toString();
         String workspace = sandbox.workspace();
         var env = new HashMap<>(more);
+        env.put(HEARTBEAT_SECONDS, heartbeatSeconds(more.getOrDefault(HEARTBEAT_SECONDS, "")));
         env.putAll(prepared.env());
         env.put("BACKEND_URL", server);
         env.put("SANDBOX_TOKEN", passes.worker(run));

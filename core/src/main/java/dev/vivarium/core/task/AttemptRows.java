@@ -19,10 +19,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Rows of attempts. The database allows one live attempt of a task in each lane. A race has several lanes, from one on;
-/// all other attempts are in lane zero. An attempt of a race is stored with those of all other lanes, so that the
-/// attempts of two rounds never live at the same time. Stateless; each method runs in the transaction of
-/// the caller.
+/// Rows of attempts. The database allows one live attempt of a task in each lane. A race has several lanes, from one
+/// on; all other attempts are in lane zero. An attempt of a race is stored with those of all other lanes, so that the
+/// attempts of two rounds never live at the same time. Stateless; each method runs in the transaction of the caller.
 final class AttemptRows {
     static final String CANCELLED = "cancelled";
 
@@ -40,6 +39,11 @@ final class AttemptRows {
             "select a.task_id, a.attempt, a.fencing, a.run_id, a.worker, a.status, a.stop_code, a.started_at, a.lease_until,"
                     + " a.lane"
                     + " from task_attempts a where " + LIVE;
+
+    /// Condition for the attempt `p` before an attempt that continues it.
+    private static final String CONTINUED =
+            " p.task_id = ? and p.attempt = ? and p.attempt >= (select first_attempt from task_queue"
+                    + " where task_id = p.task_id) and p.run_id in (select run_id from run_restarts where verdict = 'restart')";
 
     private AttemptRows() {}
 
@@ -87,6 +91,34 @@ final class AttemptRows {
                 attempt.lane());
     }
 
+    /// Charges the time of the attempt that a new attempt continues to the new one.
+    static void continueTime(Sql sql, Live attempt) throws SQLException {
+        if (attempt.lane() > 0) {
+            return;
+        }
+        long used = sql.number(
+                "select p.time_used_ms + p.ended_at - p.started_at from task_attempts p where" + CONTINUED,
+                attempt.task().value(),
+                attempt.number() - 1);
+        sql.update(
+                "update task_attempts set time_used_ms = ? where task_id = ? and attempt = ?",
+                Math.max(0, used),
+                attempt.task().value(),
+                attempt.number());
+    }
+
+    /// Returns the run of the attempt that this attempt continues: the previous one, if its worker ended
+    /// abnormally. An attempt of a race starts anew.
+    static Optional<RunId> continued(Sql sql, Live attempt) throws SQLException {
+        return attempt.lane() > 0
+                ? Optional.empty()
+                : sql.first(
+                        "select p.run_id from task_attempts p where" + CONTINUED,
+                        row -> new RunId(row.getString(1)),
+                        attempt.task().value(),
+                        attempt.number() - 1);
+    }
+
     /// Deletes an attempt that had no effect.
     static void delete(Sql sql, Live attempt) throws SQLException {
         sql.update(
@@ -111,7 +143,7 @@ final class AttemptRows {
     /// Returns the attempts that have exceeded the time limit of their task and are not being stopped.
     static List<Live> tooLong(Sql sql, Instant now) throws SQLException {
         return sql.list(
-                SELECT_LIVE + TIMED + " and a.started_at <= (select ? - q.run_timeout_ms"
+                SELECT_LIVE + TIMED + " and a.started_at - a.time_used_ms <= (select ? - q.run_timeout_ms"
                         + " from task_queue q where q.task_id = a.task_id)",
                 AttemptRows::live,
                 now.toEpochMilli());
@@ -124,7 +156,7 @@ final class AttemptRows {
     /// Returns the time at which a timeout or a lease of a live attempt is due.
     static Optional<Instant> nextDue(Sql sql) throws SQLException {
         long lease = sql.number("select min(a.lease_until) from task_attempts a where " + LIVE);
-        long limit = sql.number("select min(a.started_at + q.run_timeout_ms) from task_attempts a"
+        long limit = sql.number("select min(a.started_at - a.time_used_ms + q.run_timeout_ms) from task_attempts a"
                 + " join task_queue q on q.task_id = a.task_id where " + LIVE + TIMED);
         long first = lease == 0 ? limit : limit == 0 ? lease : Math.min(lease, limit);
         return first == 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(first));

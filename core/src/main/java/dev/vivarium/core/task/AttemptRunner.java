@@ -6,6 +6,7 @@ import dev.vivarium.core.exec.Execution;
 import dev.vivarium.core.exec.Signal;
 import dev.vivarium.core.exec.SignalTarget;
 import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.Continuations;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.sandbox.PauseReason;
 import dev.vivarium.core.sandbox.Sandbox;
@@ -49,6 +50,7 @@ public final class AttemptRunner {
     private static final long CHECK_OUTPUT = 64 * 1024;
 
     private final Agents agents;
+    private final Continuations continuations;
     private final Sandboxes sandboxes;
     private final Audit audit;
     private final InstantSource clock;
@@ -59,8 +61,14 @@ public final class AttemptRunner {
 
     /// @param isNeeded reports whether the work in a sandbox is still being delivered
     public AttemptRunner(
-            Agents agents, Sandboxes sandboxes, Audit audit, InstantSource clock, Predicate<SandboxId> isNeeded) {
+            Agents agents,
+            Continuations continuations,
+            Sandboxes sandboxes,
+            Audit audit,
+            InstantSource clock,
+            Predicate<SandboxId> isNeeded) {
         this.agents = agents;
+        this.continuations = continuations;
         this.sandboxes = sandboxes;
         this.audit = audit;
         this.clock = clock;
@@ -75,7 +83,9 @@ public final class AttemptRunner {
     }
 
     /// Creates the sandbox of an attempt and starts its run.
-    void start(Dispatch.Job job, Start from, NewRun.Check check) {
+    ///
+    /// @param earlier the run that the attempt continues on a copy of its files
+    void start(Dispatch.Job job, Start from, Optional<Run> earlier, NewRun.Check check) {
         Task task = job.row().task();
         var key = key(job);
         // An earlier server was killed between the creation of the sandbox and the begin of the run.
@@ -83,7 +93,7 @@ public final class AttemptRunner {
         var assignment =
                 new NewRun.Assignment.Attempt(task.id(), job.attempt().run().orElseThrow(), check);
         NewSandbox sandbox = job.row().plan().sandbox(key);
-        Run run = agents.start(new NewRun(
+        var wanted = new NewRun(
                 assignment,
                 job.row().plan().program().orElseThrow(),
                 sandbox.image().or(from::image).map(sandbox::withImage).orElse(sandbox),
@@ -91,7 +101,8 @@ public final class AttemptRunner {
                 from.conversation(),
                 job.row().plan().guardian(),
                 job.row().plan().repository(),
-                from.files()));
+                from.files());
+        Run run = earlier.map(ended -> continuations.start(ended, wanted)).orElseGet(() -> agents.start(wanted));
         record(201, "POST /api/v1/sandboxes", run, "attempt " + job.attempt().number() + " at task " + task.id());
     }
 

@@ -1,6 +1,7 @@
 package dev.vivarium.core.task;
 
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.store.Sql;
@@ -37,13 +38,15 @@ final class Dispatch {
     private final Runs runs;
     private final DutyLease lease;
     private final TaskLimits limits;
+    private final Restarts restarts;
     private final SecureRandom random = new SecureRandom();
 
-    Dispatch(TaskQueue queue, Runs runs, DutyLease lease, TaskLimits limits) {
+    Dispatch(TaskQueue queue, Runs runs, DutyLease lease, TaskLimits limits, Restarts restarts) {
         this.queue = queue;
         this.runs = runs;
         this.lease = lease;
         this.limits = limits;
+        this.restarts = restarts;
     }
 
     /// An attempt whose run is to be started.
@@ -136,6 +139,7 @@ final class Dispatch {
                 List<Live> attempts = attempts(task, AttemptRows.next(sql, task.id()));
                 for (Live attempt : attempts) {
                     AttemptRows.insert(sql, attempt);
+                    AttemptRows.continueTime(sql, attempt);
                     jobs.add(new Job(row, attempt));
                 }
                 changes.assigned(task, attempts.getFirst());
@@ -218,6 +222,14 @@ final class Dispatch {
         });
     }
 
+    /// Returns the run that an attempt continues, if its worker ended abnormally.
+    Optional<Run> continued(Live attempt) {
+        return queue.db().read(sql -> {
+            Optional<RunId> run = AttemptRows.continued(sql, attempt);
+            return run.isEmpty() ? Optional.empty() : runs.find(sql, run.get());
+        });
+    }
+
     /// Takes over an attempt of an earlier server whose run has not begun.
     Optional<Job> adopt(Live attempt) {
         return lease.write(sql -> {
@@ -265,7 +277,7 @@ final class Dispatch {
                     changes.running(task, attempt);
                 }
             }
-            case COMPLETED, FAILED, TERMINATED -> ended(changes, task, attempt, run);
+            case COMPLETED, FAILED, TERMINATED -> ended(changes, task, attempt, restarts.judge(sql, run));
         }
         return changes.events();
     }

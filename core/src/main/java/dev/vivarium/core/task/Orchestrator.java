@@ -4,6 +4,7 @@ import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.store.Sql;
@@ -73,8 +74,9 @@ public final class Orchestrator implements AutoCloseable {
     private volatile boolean isShort;
     private volatile boolean closed;
 
-    public Orchestrator(TaskQueue queue, Runs runs, AttemptRunner runner, DutyLease lease, TaskLimits limits) {
-        this.dispatch = new Dispatch(queue, runs, lease, limits);
+    public Orchestrator(
+            TaskQueue queue, Runs runs, AttemptRunner runner, DutyLease lease, TaskLimits limits, Restarts restarts) {
+        this.dispatch = new Dispatch(queue, runs, lease, limits, restarts);
         this.runs = runs;
         this.runner = runner;
         this.disks = new TaskDisks(queue, lease, runner);
@@ -207,7 +209,9 @@ public final class Orchestrator implements AutoCloseable {
 
     private void start(Dispatch.Job job) {
         try {
-            runner.start(job, disks.startOf(job), sql -> dispatch.requireLive(sql, job.attempt()));
+            Optional<Run> earlier = dispatch.continued(job.attempt());
+            var from = earlier.isPresent() ? AttemptRunner.Start.EMPTY : disks.startOf(job);
+            runner.start(job, from, earlier, sql -> dispatch.requireLive(sql, job.attempt()));
         } catch (SandboxException e) {
             refused(job, e.failure());
         } catch (DutyLease.Superseded e) {

@@ -1,11 +1,9 @@
 package dev.vivarium.core.task;
 
-import static dev.vivarium.model.Task.Status.COMPLETED;
-import static dev.vivarium.model.Task.Status.FAILED;
-import static dev.vivarium.model.Task.Status.RUNNING;
 
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.Db;
@@ -72,7 +70,7 @@ abstract class QueueFixture {
 
     Dispatch dispatch(TaskLimits limits) {
         var runs = new Runs(db, new Outbox(db, log, time::get), new RunSignals(), time::get, List.of());
-        return new Dispatch(queue, runs, lease, limits);
+        return new Dispatch(queue, runs, lease, limits, new Restarts(db, time::get, 3));
     }
 
     void pass(Duration duration) {

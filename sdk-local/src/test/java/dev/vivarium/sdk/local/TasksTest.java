@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.GuardianPolicy;
+import dev.vivarium.model.Inherit;
+import dev.vivarium.model.Race;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Task;
@@ -112,6 +115,26 @@ class TasksTest {
         assertThat(plan.budgetUsd()).contains(new BigDecimal("1.5"));
         assertThat(added.task().task().wanted().description()).isEqualTo("in words");
         assertThat(added.json()).contains("\"phase_id\":\"phase-1\"", "\"ticket_id\":\"TICKET-1\"", "\"k\":[1]");
+    }
+
+    @Test
+    void aTaskCanInheritAndRace() {
+        Tasks tasks = tasksOf("inherit");
+        List<AddedTask> added = tasks.addGraph(List.of(
+                TaskRequest.of("First").named("first").withCommand(List.of("true")),
+                TaskRequest.of("Second")
+                        .withCommand(List.of("true"))
+                        .after(List.of("first"))
+                        .withGuardian("watch")
+                        .withInherit(new Inherit("first", true, false)),
+                TaskRequest.of("Third").withCommand(List.of("true")).withRace(new Race(2, List.of("true")))));
+        var second = tasks.get(added.get(1).id().value()).task().plan();
+
+        assertThat(second.inherit())
+                .contains(new Inherit(added.getFirst().id().value(), true, false));
+        assertThat(second.guardian()).contains(GuardianPolicy.WATCH);
+        assertThat(tasks.get(added.get(2).id().value()).task().plan().race())
+                .contains(new Race(2, List.of("true")));
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.policy.CommandPolicy;
@@ -105,6 +106,31 @@ public final class Catalogue {
             MINUTE,
             new Range(0.01, 525_600),
             "Timeout of a review, a question of an agent to a user."));
+    static final Setting<ReviewPolicy.OnTimeout> REVIEW_ON_TIMEOUT = add(Setting.choice(
+            "review-on-timeout",
+            "reject",
+            List.of("reject", "approve", "fail", "escalate"),
+            text -> TextEnum.of(ReviewPolicy.OnTimeout.class, text),
+            "Default of `on_timeout` of a review: what the server does if nobody answers."));
+    static final Setting<Boolean> WEBHOOK_ALLOW_PRIVATE = add(Setting.choice(
+            "webhook-allow-private",
+            "off",
+            List.of("on", "off"),
+            "on"::equals,
+            "Whether webhooks may use receivers with a private address."));
+    static final Setting<Integer> WEBHOOK_ATTEMPTS = add(Setting.integer(
+            "webhook-attempts",
+            12,
+            new Range(1, 100),
+            "Number of requests after which the server gives up a delivery."));
+    static final Setting<Duration> WEBHOOK_TIMEOUT = add(Setting.time(
+            "webhook-timeout-seconds",
+            10,
+            SECOND,
+            new Range(0.1, 300),
+            "Time that the receiver of a webhook has for its response."));
+    static final Setting<Duration> HEALTH_EVERY = add(Setting.time(
+            "health-every-seconds", 30, SECOND, new Range(0.1, 3600), "Interval of the figures `work` in `/health`."));
     static final Setting<Duration> AFTER_RUN = add(Setting.time(
             "after-run-minutes",
             5,
@@ -123,6 +149,45 @@ public final class Catalogue {
             0,
             new Range(0, 10_000),
             "The same for one `agent_type`; 0 for no limit."));
+    static final Setting<Boolean> IDLE_DETECTION = add(Setting.choice(
+                    "idle-detection-enabled",
+                    "true",
+                    List.of("true", "false"),
+                    "true"::equals,
+                    "Whether the server ends a run whose worker is alive but does no work.")
+            .withAlias("IDLE_DETECTION_ENABLED"));
+    static final Setting<Duration> IDLE_THRESHOLD = add(Setting.time(
+                    "idle-threshold-minutes",
+                    30,
+                    MINUTE,
+                    new Range(0.01, 525_600),
+                    "Time without work and without input after which a run is idle.")
+            .withAlias("IDLE_THRESHOLD_MINUTES"));
+    static final Setting<Duration> IDLE_CHECK = add(Setting.time(
+                    "idle-check-interval-seconds",
+                    60,
+                    SECOND,
+                    new Range(0.1, 86_400),
+                    "Interval of the check for idle runs.")
+            .withAlias("IDLE_CHECK_INTERVAL_SECONDS"));
+    static final Setting<Duration> HEARTBEAT = add(Setting.time(
+            "heartbeat-seconds",
+            15,
+            SECOND,
+            new Range(0.1, 300),
+            "Interval of the heartbeats of a worker. After three missed ones, its task is restarted."));
+    static final Setting<Duration> HEARTBEAT_CHECK = add(Setting.time(
+            "heartbeat-check-seconds",
+            10,
+            SECOND,
+            new Range(0.1, 300),
+            "Interval of the check for missed heartbeats."));
+    static final Setting<Integer> MAX_RESTARTS = add(Setting.integer(
+            "max-restarts",
+            3,
+            new Range(0, 100),
+            "Maximum number of restarts of a task within 30 minutes, after its worker crashed or stopped responding;"
+                    + " 0 for none."));
     static final Setting<Duration> DIAGNOSTIC_INTERVAL = add(Setting.time(
             "diagnostic-interval-seconds",
             60,

@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// What the guardian did last about the findings of one rule. Immutable.
+/// Last action of the guardian about the findings of one rule. Immutable.
 ///
 /// @param seq    newest step at that time
 /// @param review id of the review that asks a person

@@ -60,7 +60,7 @@ final class Steps {
         this.texts = texts;
     }
 
-    /// Returns the step of an event. An event of another source than expected is none: anybody with access to the
+    /// Returns the step of an event. Ignores events of unexpected sources, because every client with access to the
     /// sandbox can append events.
     Optional<Step> of(Event event, TaskId task, Run.Runtime runtime) {
         boolean isOfWorker = event.task().filter(task::equals).isPresent();
@@ -128,6 +128,10 @@ final class Steps {
             return Optional.empty();
         }
         return Optional.of(new Step.Changed(
-                event.seq(), event.at(), changed.path(), changed.file().flatMap(FileEvent.Metadata::sha256)));
+                event.seq(),
+                event.at(),
+                changed.path(),
+                changed.kind() == FileEvent.Kind.CREATED,
+                changed.file().flatMap(FileEvent.Metadata::sha256)));
     }
 }

@@ -218,7 +218,7 @@ final class Trajectory {
             counters.versionSeq = step.seq();
             progress(step);
         }
-        files.put(step.path(), file.changed(step.seq(), step.version()));
+        files.put(step.path(), file.changed(step.seq(), step.isNew(), step.version()));
     }
 
     /// Returns the finished calls of the window, oldest first.

@@ -33,7 +33,8 @@ final class TrajectoryText {
                     edited.edits(),
                     edited.returns(),
                     numbers(edited.seqs()),
-                    String.join(",", edited.versions()));
+                    String.join(",", edited.versions()),
+                    edited.isModified());
         }
         line(lines, "signatures", String.join(",", trajectory.signatures));
         return String.join("\n", lines);
@@ -127,7 +128,8 @@ final class TrajectoryText {
                                 Integer.parseInt(line.get(2)),
                                 Integer.parseInt(line.get(3)),
                                 numbers(line.get(4)),
-                                words(line.get(5))));
+                                words(line.get(5)),
+                                Boolean.parseBoolean(line.get(6))));
             case "signatures" -> trajectory.signatures.addAll(words(line.get(1)));
             default -> {
                 // The limits and the counters are read before.

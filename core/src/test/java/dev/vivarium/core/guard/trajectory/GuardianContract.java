@@ -29,6 +29,7 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskLog;
@@ -78,7 +79,8 @@ abstract class GuardianContract {
         runs = new Runs(db, outbox, signals, time::get, List.of());
         fixture = new RunFixture(runs);
         inbox = new Inbox(db, log, time::get);
-        reviews = new Reviews(db, outbox, signals, time::get, Duration.ofHours(1));
+        reviews = new Reviews(
+                db, outbox, signals, time::get, ReviewPolicy.of(Duration.ofHours(1), ReviewPolicy.OnTimeout.REJECT));
         var actions = new GuardianActions(control(), inbox, reviews, audit, time::get);
         parts = new Guardian.Parts(db, log, outbox, runs, actions, new StepJson(), Judge.NONE);
         guardian = guardian(parts, "one");

@@ -50,7 +50,8 @@ class LadderTest {
                 status,
                 Optional.of(answer),
                 START,
-                START);
+                START,
+                Optional.empty());
         return new Situation(policy, List.of(), 30, Optional.of(review), START.plusSeconds(60L * minutes));
     }
 

@@ -87,7 +87,8 @@ class RecordedTrajectoriesTest {
                 Review.Status.APPROVED,
                 Optional.of(new Review.Answer("approve", Optional.empty(), new UserId("ann"), at)),
                 at,
-                at);
+                at,
+                Optional.empty());
     }
 
     private static Stream<Recording> healthy() {

@@ -94,9 +94,9 @@ class TrajectoryTest {
         "src/a.py, src, true",
         "src/a.py, /workspace/src/, true",
         "srcs/a.py, src, false",
-        "docs/a.md, docs/*.md, true",
-        "docs/deep/a.md, docs/*.md, false",
-        "docs/deep/a.md, docs/**, true",
+        "notes/a.md, notes/*.md, true",
+        "notes/deep/a.md, notes/*.md, false",
+        "notes/deep/a.md, notes/**, true",
         "a.py, ., true",
         "a.py, [, false",
         ".git/index, src, true",
@@ -106,7 +106,7 @@ class TrajectoryTest {
         var constraints = new TaskConstraints(
                 Optional.empty(), Optional.of(List.of(allowed)), Optional.empty(), Optional.empty());
         var limited = trajectory(constraints);
-        limited.apply(new Step.Changed(1, START, path, Optional.of("abc")));
+        limited.apply(new Step.Changed(1, START, path, true, Optional.of("abc")));
 
         assertThat(rules(limited, START).isEmpty()).isEqualTo(isAllowed);
     }
