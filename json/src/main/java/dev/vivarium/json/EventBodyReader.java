@@ -9,10 +9,10 @@ import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
 import dev.vivarium.model.Message;
-import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
@@ -181,7 +181,9 @@ final class EventBodyReader {
 
     private static TaskEvent stuck(JsonFields data) {
         return new TaskEvent.Stuck(
-                data.findStrings("task_ids").orElse(List.of()).stream().map(TaskId::new).toList(),
+                data.findStrings("task_ids").orElse(List.of()).stream()
+                        .map(TaskId::new)
+                        .toList(),
                 Math.toIntExact(data.integer("waiting")),
                 data.string("reason"),
                 data.optionalString("diagnostic_task_id").map(TaskId::new));

@@ -61,10 +61,7 @@ public final class TaskJson {
             .closed();
 
     static final ObjectType<Race> RACE = object(
-            "TaskRace",
-            Race::new,
-            field("attempts", INT, Race::attempts),
-            field("check", list(STRING), Race::check));
+            "TaskRace", Race::new, field("attempts", INT, Race::attempts), field("check", list(STRING), Race::check));
 
     private static final ObjectType<Object> PLAN = object(
             "",

@@ -14,9 +14,9 @@ import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.FileEvent.Diff;
 import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
+import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.GuardianEvent;
 import dev.vivarium.model.Judgement;
-import dev.vivarium.model.GitEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
@@ -305,7 +305,8 @@ class EventBodyJsonTest {
 
     private static List<EventBody> git() {
         return List.of(
-                new GitEvent.Cloned(RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
+                new GitEvent.Cloned(
+                        RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
                 new GitEvent.Pushed(RUN, "feature/T-1", "ab12"),
                 new GitEvent.PullRequested(RUN, "feature/T-1", 7, "https://git.example.com/team/shop/pulls/7"),
                 new GitEvent.Failed(RUN, "feature/T-1", "git.example.com refused the request"));
@@ -350,8 +351,7 @@ class EventBodyJsonTest {
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.PAUSE),
                 new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.STOP),
                 new GuardianEvent.Outcome(RUN, TASK, pattern, true),
-                new GuardianEvent.Judged(
-                        RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
+                new GuardianEvent.Judged(RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
                 new ConductorEvent.Report(3, 0.33, List.of(overlap)));
     }
 

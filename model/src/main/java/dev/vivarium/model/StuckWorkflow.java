@@ -33,8 +33,8 @@ public record StuckWorkflow(UserId owner, List<Lost> lost, int waiting) {
     public String reason() {
         var named = lost.stream().limit(NAMED).map(Lost::sentence).toList();
         String more = lost.size() > NAMED ? "; and " + (lost.size() - NAMED) + " more" : "";
-        return String.join("; ", named) + more + ". " + waiting
-                + (waiting == 1 ? " task waits" : " tasks wait") + " for this";
+        return String.join("; ", named) + more + ". " + waiting + (waiting == 1 ? " task waits" : " tasks wait")
+                + " for this";
     }
 
     public List<TaskId> lostIds() {

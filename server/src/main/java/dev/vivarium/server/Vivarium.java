@@ -212,7 +212,11 @@ public final class Vivarium implements AutoCloseable {
         var handlers = new Handlers();
         router = router(handlers);
         var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(routers(handlers, model, git.relay(audit, scheduler)), admission, new AccessAudit(audit, CLOCK), idempotency);
+        edge.serve(
+                routers(handlers, model, git.relay(audit, scheduler)),
+                admission,
+                new AccessAudit(audit, CLOCK),
+                idempotency);
         // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
         undo.add(edge);
         undo.add(sockets);
@@ -232,8 +236,8 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
-        var actions = new GuardianActions(
-                GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
+        var actions =
+                new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
         var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
@@ -403,8 +407,7 @@ public final class Vivarium implements AutoCloseable {
                 runs.idempotencyRecords(),
                 log,
                 credentials.workers()::mask);
-        private final UserTasks userTasks =
-                new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
+        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
         final TasksHandler tasks =
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);

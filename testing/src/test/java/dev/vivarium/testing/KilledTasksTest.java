@@ -144,7 +144,8 @@ class KilledTasksTest {
         assertThat(attempts.getLast().string("status")).isEqualTo("completed");
         String run = attempts.getLast().string("run_id");
         assertThat(task.object("result").text())
-                .isEqualTo(api.get("/api/v1/runs/" + run).json().object("result").text());
+                .isEqualTo(
+                        api.get("/api/v1/runs/" + run).json().object("result").text());
     }
 
     /// The programs of two attempts at a task never run at the same time.

@@ -152,8 +152,8 @@ class TaskStartsTest {
                 .filter(attempt -> attempt.string("status").equals("running"))
                 .findFirst()
                 .orElseThrow();
-        var worker = api().with(
-                SERVER.get().workerToken(running.string("sandbox_id"), new TaskId(id), Audience.WORKER));
+        var worker =
+                api().with(SERVER.get().workerToken(running.string("sandbox_id"), new TaskId(id), Audience.WORKER));
         var sent = worker.post(
                 "/api/v1/sandbox/task/" + id + "/results",
                 "{\"status\":\"completed\",\"summary\":\"mine\",\"files_changed\":[]}");
@@ -205,10 +205,11 @@ class TaskStartsTest {
         String first = user.post(TASKS, task("exit 3", "")).json().string("task_id");
         user.post(TASKS, task("true", "\"depends_on\":[\"" + first + "\"]"));
 
-        await().untilAsserted(() -> assertThat(user.get(TASKS + "/events").json().objects("events"))
+        await().untilAsserted(() -> assertThat(
+                        user.get(TASKS + "/events").json().objects("events"))
                 .filteredOn(event -> event.string("event_type").equals("workflow.stuck"))
                 .singleElement()
-                .satisfies(event -> assertThat(event.object("event_data").string("reason"))
-                        .contains(first, "failed")));
+                .satisfies(event ->
+                        assertThat(event.object("event_data").string("reason")).contains(first, "failed")));
     }
 }

@@ -100,8 +100,8 @@ public final class Agents {
         runs.resumeAgent(sandbox.id());
     }
 
-    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look at
-    /// it. Fails with `no-run`.
+    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look
+    /// at it. Fails with `no-run`.
     public void hold(SandboxId sandbox) {
         runs.hold(sandbox);
     }

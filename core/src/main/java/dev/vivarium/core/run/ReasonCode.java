@@ -22,9 +22,8 @@ public final class ReasonCode {
     public static final String SIGNAL = "signal";
 
     /// Codes that a worker may report.
-    private static final Set<String> REPORTED =
-            Set.of(FAILED, BUDGET, ABORTED, CRASHED, OOM, SIGNAL, "time_limit", "model_error", "model_refused",
-                    "exit_status");
+    private static final Set<String> REPORTED = Set.of(
+            FAILED, BUDGET, ABORTED, CRASHED, OOM, SIGNAL, "time_limit", "model_error", "model_refused", "exit_status");
 
     private ReasonCode() {}
 

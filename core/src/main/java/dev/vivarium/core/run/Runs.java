@@ -334,8 +334,7 @@ public final class Runs {
         if (RunRows.find(sql, run.sandbox())
                 .filter(now -> allowance(now).isSpent())
                 .isPresent()) {
-            RunRows.desiredState(
-                    sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
+            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
             RunRows.settle(sql, run.sandbox());
         }
     }
@@ -361,9 +360,7 @@ public final class Runs {
         var desired = RunRows.desired(sql, run.id());
         boolean isHeld = desired.desiredState() == DesiredState.RUN && isHeldByReview(sql, run);
         return new Request(
-                isHeld ? DesiredState.PAUSE : desired.desiredState(),
-                stopReason(run, desired),
-                desired.reason());
+                isHeld ? DesiredState.PAUSE : desired.desiredState(), stopReason(run, desired), desired.reason());
     }
 
     /// Returns the desired state as soon as there is a command for the worker, or at the timeout. Fails with

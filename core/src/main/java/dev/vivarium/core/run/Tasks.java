@@ -53,8 +53,8 @@ public final class Tasks {
                 .orElseThrow(() -> unknown(id));
     }
 
-    /// Stores the status that the worker in a sandbox reports, unless its run is in a race. Fails with `task-over` if
-    /// the run of that worker is over.
+    /// Stores the status that the worker in a sandbox reports, unless its run is in a race. Fails with `task-over`
+    /// if the run of that worker is over.
     public Task reported(SandboxId sandbox, TaskId id, Task.Report status, Optional<String> message) {
         return db.write(sql -> {
             Run run = requireAtWork(sql, sandbox, id);

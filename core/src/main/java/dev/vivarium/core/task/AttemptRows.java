@@ -19,10 +19,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Rows of attempts. The database allows one live attempt of a task in each lane. A race has several lanes, from one on;
-/// all other attempts are in lane zero. An attempt of a race is stored with those of all other lanes, so that the
-/// attempts of two rounds never live at the same time. Stateless; each method runs in the transaction of
-/// the caller.
+/// Rows of attempts. The database allows one live attempt of a task in each lane. A race has several lanes, from one
+/// on; all other attempts are in lane zero. An attempt of a race is stored with those of all other lanes, so that the
+/// attempts of two rounds never live at the same time. Stateless; each method runs in the transaction of the caller.
 final class AttemptRows {
     static final String CANCELLED = "cancelled";
 

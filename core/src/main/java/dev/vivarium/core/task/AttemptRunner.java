@@ -150,7 +150,8 @@ public final class AttemptRunner {
                 .ifPresent(execution -> execution.signal(Signal.KILL.number(), SignalTarget.TREE));
     }
 
-    /// Saves the disk of a sandbox. Returns the existing snapshot if an earlier server was killed after it took one.
+    /// Saves the disk of a sandbox. Returns the existing snapshot if an earlier server was killed after it took
+    /// one.
     SnapshotInfo snapshot(Sandbox sandbox, String name) {
         ThreadKey key = sandbox.info().key();
         var taken = sandboxes.snapshots().list(key).stream()

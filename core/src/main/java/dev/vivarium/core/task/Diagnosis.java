@@ -220,12 +220,7 @@ public final class Diagnosis implements AutoCloseable {
         String title = "Find out why the workflow is stuck: "
                 + (first.length() <= 200 ? first : first.substring(0, 200) + "…");
         var task = new NewTask(
-                title,
-                QUESTION,
-                Optional.of("diagnostic"),
-                Optional.empty(),
-                config.context.apply(workflow),
-                "{}");
+                title, QUESTION, Optional.of("diagnostic"), Optional.empty(), config.context.apply(workflow), "{}");
         TaskPlan plan = TaskPlan.of(Optional.of(program)).withBudget(BUDGET);
         plan = plan.with(plan.priority(), TIME_LIMIT, Optional.empty(), 1);
         return new NewQueuedTask(Optional.empty(), task, plan, List.of());

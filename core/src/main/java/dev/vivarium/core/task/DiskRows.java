@@ -10,9 +10,10 @@ import java.util.Optional;
 /// Rows of the disks of tasks that other tasks inherit. A row exists while such a task has not ended. Stateless; each
 /// method runs in the transaction of the caller.
 final class DiskRows {
-    private static final String OPEN = " exists (select 1 from task_queue q join sandbox_tasks t on t.task_id = q.task_id"
-            + " where q.inherit_from = d.task_id and q.inherit_files = 1"
-            + " and t.status not in ('completed', 'failed', 'cancelled'))";
+    private static final String OPEN =
+            " exists (select 1 from task_queue q join sandbox_tasks t on t.task_id = q.task_id"
+                    + " where q.inherit_from = d.task_id and q.inherit_files = 1"
+                    + " and t.status not in ('completed', 'failed', 'cancelled'))";
 
     private DiskRows() {}
 

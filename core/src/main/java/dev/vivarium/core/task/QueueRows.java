@@ -379,8 +379,8 @@ final class QueueRows {
         String from = row.getString("inherit_from");
         return from == null
                 ? Optional.empty()
-                : Optional.of(new Inherit(
-                        from, row.getInt("inherit_files") == 1, row.getInt("inherit_conversation") == 1));
+                : Optional.of(
+                        new Inherit(from, row.getInt("inherit_files") == 1, row.getInt("inherit_conversation") == 1));
     }
 
     private static Optional<Race> race(ResultSet row) throws SQLException {

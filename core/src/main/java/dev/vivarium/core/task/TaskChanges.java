@@ -158,7 +158,8 @@ final class TaskChanges {
 
     /// Ends an attempt that was cancelled with its task, or that lost a race.
     void givenUp(AttemptRows.Live attempt) throws SQLException {
-        boolean isLost = attempt.stopCode().filter(AttemptRows.RACE_LOST::equals).isPresent();
+        boolean isLost =
+                attempt.stopCode().filter(AttemptRows.RACE_LOST::equals).isPresent();
         if (isLost) {
             cancelled(attempt, AttemptRows.RACE_LOST, "another attempt won the race");
         } else {

@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /// Snapshots of the disks of completed tasks, for the tasks that inherit them. Thread-safe.
 ///
-/// The sandbox of a completed task ends soon. The server therefore takes the snapshot as soon as the task has completed,
-/// and deletes the snapshot as soon as all tasks that inherit from it have ended.
+/// The sandbox of a completed task ends soon. The server therefore takes the snapshot as soon as the task has
+/// completed, and deletes the snapshot as soon as all tasks that inherit from it have ended.
 final class TaskDisks {
     private static final Logger LOG = LoggerFactory.getLogger(TaskDisks.class);
 

@@ -116,7 +116,8 @@ record TaskGraph(
                 field + ".from",
                 "names a task without a runtime: a worker outside of the server leaves no files and no conversation");
         Run.Runtime runtime = other.orElseThrow().runtime();
-        boolean isSame = tasks.get(index).plan().program().map(Run.Program::runtime).equals(Optional.of(runtime));
+        boolean isSame =
+                tasks.get(index).plan().program().map(Run.Program::runtime).equals(Optional.of(runtime));
         require(
                 !inherit.conversation() || isSame && runtime != Run.Runtime.COMMAND,
                 field + ".conversation",

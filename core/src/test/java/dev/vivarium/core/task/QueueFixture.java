@@ -1,9 +1,5 @@
 package dev.vivarium.core.task;
 
-import static dev.vivarium.model.Task.Status.COMPLETED;
-import static dev.vivarium.model.Task.Status.FAILED;
-import static dev.vivarium.model.Task.Status.RUNNING;
-
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.RunSignals;

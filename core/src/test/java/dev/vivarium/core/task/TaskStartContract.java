@@ -61,8 +61,7 @@ abstract class TaskStartContract extends QueueFixture {
         complete(jobs.get(1));
         complete(jobs.get(2));
         assertThat(attempts(id))
-                .containsExactly(
-                        TaskAttempt.Status.RUNNING, TaskAttempt.Status.CHECKING, TaskAttempt.Status.CHECKING);
+                .containsExactly(TaskAttempt.Status.RUNNING, TaskAttempt.Status.CHECKING, TaskAttempt.Status.CHECKING);
         assertThat(status(id)).isEqualTo(RUNNING);
 
         dispatch.checked(jobs.get(1).attempt(), Optional.empty());
@@ -161,7 +160,10 @@ abstract class TaskStartContract extends QueueFixture {
         dispatch.notStarted(jobs.getLast().attempt(), Optional.of(shortage), "no room");
 
         assertThat(status(id)).isEqualTo(RUNNING);
-        assertThat(dispatch.adopt(jobs.getLast().attempt()).orElseThrow().attempt().lane())
+        assertThat(dispatch.adopt(jobs.getLast().attempt())
+                        .orElseThrow()
+                        .attempt()
+                        .lane())
                 .isEqualTo(2);
         pass(TaskPlan.RUN_TIMEOUT.dividedBy(2));
         dispatch.expire();
@@ -214,10 +216,11 @@ abstract class TaskStartContract extends QueueFixture {
     @Test
     void agentsOfOneRuntimeInheritAConversation() {
         var claude = TaskPlan.of(Optional.of(new Run.Program(Run.Runtime.CLAUDE, List.of(), Optional.empty())));
-        List<TaskId> ids = queue.add(
-                ANN, List.of(task("b", claude.with(new Inherit("a", false, true)), "a"), task("a", claude)));
+        List<TaskId> ids =
+                queue.add(ANN, List.of(task("b", claude.with(new Inherit("a", false, true)), "a"), task("a", claude)));
 
-        assertThat(get(ids.getFirst()).plan().inherit()).contains(new Inherit(ids.getLast().value(), false, true));
+        assertThat(get(ids.getFirst()).plan().inherit())
+                .contains(new Inherit(ids.getLast().value(), false, true));
         assertThat(db.<Boolean>read(DiskRows::isAny)).isFalse();
     }
 

@@ -52,8 +52,8 @@ public final class UserTasks {
                 task.dependsOn());
     }
 
-    /// Fails with `InvalidRequest` if the server could not run the task, and with `Unsupported` if it inherits files
-    /// and the provider does not support snapshots.
+    /// Fails with `InvalidRequest` if the server could not run the task, and with `Unsupported` if it inherits
+    /// files and the provider does not support snapshots.
     public void check(UserId owner, TaskPlan plan) {
         plan.budgetUsd().ifPresent(StartRun::requireBudget);
         var sandbox = plan.sandbox(new ThreadKey(owner, new ThreadId("task")));

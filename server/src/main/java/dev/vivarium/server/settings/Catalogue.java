@@ -370,8 +370,8 @@ public final class Catalogue {
             new Range(1, 512),
             "Maximum number of outbound connections of a sandbox; further ones wait."));
 
-    static final Setting<Optional<List<String>>> GIT_PRIVATE = add(Setting.lines(
-            "git-private", "Private addresses that git remotes may have, such as `10.1.2.0/24`."));
+    static final Setting<Optional<List<String>>> GIT_PRIVATE =
+            add(Setting.lines("git-private", "Private addresses that git remotes may have, such as `10.1.2.0/24`."));
     static final Setting<Duration> GIT_TIMEOUT = add(Setting.time(
             "git-timeout-seconds", 30, SECOND, new Range(0.1, 3600), "Maximum time without data from a git remote."));
     static final Setting<Long> GIT_CACHE = add(Setting.megabytes(
