@@ -351,7 +351,13 @@ class AgentContract:
     def test_the_agent_requests_a_review_and_receives_the_decision(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        ask = {"reason": "merge_conflict", "description": "ours or theirs?", "options": ["Keep ours", "Keep theirs"]}
+        ask = {
+            "reason": "merge_conflict",
+            "description": "ours or theirs?",
+            "options": ["Keep ours", "Keep theirs"],
+            "timeout_minutes": 5,
+            "on_timeout": "escalate",
+        }
         model = play(
             {"when": {"contains": "hello.txt"}, "tools": self.kind.ask(ask)},
             {"when": {"contains": "keep_ours"}, "text": "Ours it is."},
@@ -362,6 +368,8 @@ class AgentContract:
             {"id": "keep-ours", "label": "Keep ours"},
             {"id": "keep-theirs", "label": "Keep theirs"},
         ]
+        assert backend.state.reviews["rev-1"]["timeout_minutes"] == 5
+        assert backend.state.reviews["rev-1"]["on_timeout"] == "escalate"
         backend.answer("rev-1", "approved", "keep_ours")
         assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "Ours it is."

@@ -38,10 +38,21 @@ class PackagesTest {
                     new Layer(
                             Set.of("task", "run", "sandbox", "access", "log", "store"),
                             "the guardian reads the log and acts on runs as a person does, and the audit log shows it")),
+            Map.entry(
                     "git",
                     new Layer(
                             Set.of("run", "sandbox", "exec", "access", "egress", "provider", "log", "store"),
                             "it prepares the sandboxes of runs, and delivers their work to remotes")),
+            Map.entry(
+                    "guard.anomaly",
+                    new Layer(
+                            Set.of("run", "access", "log", "store"),
+                            "anomalies and alerts read the log, the runs and the audit log, and append events")),
+            Map.entry(
+                    "webhook",
+                    new Layer(
+                            Set.of("run", "egress", "access", "log", "store"),
+                            "webhooks read the log and connect to addresses that the egress policy permits")),
             Map.entry(
                     "task",
                     new Layer(

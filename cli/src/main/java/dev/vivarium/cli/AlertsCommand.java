@@ -15,11 +15,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "alerts",
         description = "List the newest alerts about your sandboxes and tasks, or acknowledge some.",
-        footer = {
-            "",
-            "  viv alerts --severity critical",
-            "  viv alerts --acknowledge ALERT"
-        })
+        footer = {"", "  viv alerts --severity critical", "  viv alerts --acknowledge ALERT"})
 final class AlertsCommand implements Callable<Integer> {
     private static final Duration PAUSE = Duration.ofSeconds(1);
 

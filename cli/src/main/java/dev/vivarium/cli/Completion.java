@@ -75,8 +75,7 @@ record Completion(Map<String, List<Word>> words, Map<String, String> lists) {
             Map.entry("--thread", "$(" + THREADS + ")"),
             Map.entry("task add --after", "$(" + TASKS + ")"),
             Map.entry("task add --runtime", "claude openhands command none"),
-            Map.entry(
-                    "task ls --status", "pending ready assigned running retrying blocked completed failed cancelled"),
+            Map.entry("task ls --status", "pending ready assigned running retrying blocked completed failed cancelled"),
             Map.entry("webhook deliveries --status", "pending delivered dead")));
 
     /// Commands that print names, by the labels of the parameters that take such names.

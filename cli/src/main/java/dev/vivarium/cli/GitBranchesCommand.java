@@ -46,8 +46,7 @@ final class GitBranchesCommand implements Callable<Integer> {
             branches.forEach(branch -> viv.print(branch.name()));
         } else {
             var table = viv.table("BRANCH", "COMMIT", "PROTECTED");
-            branches.forEach(
-                    branch -> table.row(branch.name(), branch.commit(), branch.isProtected() ? "yes" : "no"));
+            branches.forEach(branch -> table.row(branch.name(), branch.commit(), branch.isProtected() ? "yes" : "no"));
             table.print();
         }
         return 0;

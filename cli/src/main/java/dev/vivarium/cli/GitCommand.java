@@ -31,6 +31,8 @@ final class GitCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a subcommand is missing: status, commit, push, branches, commits, compare, pr or credential");
+        throw new ParameterException(
+                spec.commandLine(),
+                "a subcommand is missing: status, commit, push, branches, commits, compare, pr or credential");
     }
 }

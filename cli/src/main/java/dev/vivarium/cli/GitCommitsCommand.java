@@ -17,10 +17,7 @@ final class GitCommitsCommand implements Callable<Integer> {
     @Mixin
     private final RepositoryOptions repository = new RepositoryOptions();
 
-    @Option(
-            names = "--branch",
-            paramLabel = "BRANCH",
-            description = "Branch (that of the run, or the default branch).")
+    @Option(names = "--branch", paramLabel = "BRANCH", description = "Branch (that of the run, or the default branch).")
     private @Nullable String branch;
 
     @Option(names = "--limit", paramLabel = "NUMBER", description = "Maximum number of commits (100).")

@@ -42,8 +42,8 @@ final class GitCredentialAddCommand implements Callable<Integer> {
     public Integer call() {
         Git git = viv.client().git();
         String token = ServerOptions.firstLine(viv.terminal().in());
-        Git.Credential saved = git.saveCredential(new Git.NewCredential(
-                name, host, token, Optional.ofNullable(username), Optional.ofNullable(forge)));
+        Git.Credential saved = git.saveCredential(
+                new Git.NewCredential(name, host, token, Optional.ofNullable(username), Optional.ofNullable(forge)));
         GitCredentialLsCommand.print(viv, List.of(saved));
         return 0;
     }

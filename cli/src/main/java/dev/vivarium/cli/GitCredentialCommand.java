@@ -10,10 +10,7 @@ import picocli.CommandLine.Spec;
         name = "credential",
         description = "Credentials for git hosts. They stay on the server.",
         synopsisSubcommandLabel = "add|ls|rm",
-        footer = {
-            "",
-            "  viv git credential add forge git.example.com < token"
-        })
+        footer = {"", "  viv git credential add forge git.example.com < token"})
 final class GitCredentialCommand implements Runnable {
     @Option(
             names = {"-h", "--help"},

@@ -10,11 +10,7 @@ import picocli.CommandLine.Spec;
         name = "pr",
         description = "Pull requests.",
         synopsisSubcommandLabel = "ls|show|open|merge",
-        footer = {
-            "",
-            "  viv git pr ls --run RUN",
-            "  viv git pr merge 7 --run RUN --delete-branch"
-        })
+        footer = {"", "  viv git pr ls --run RUN", "  viv git pr merge 7 --run RUN --delete-branch"})
 final class GitPrCommand implements Runnable {
     @Option(
             names = {"-h", "--help"},

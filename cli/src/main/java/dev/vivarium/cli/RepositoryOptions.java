@@ -23,6 +23,7 @@ final class RepositoryOptions {
         if (run == null && url != null && credential != null) {
             return Git.Selection.ofUrl(url, credential);
         }
-        throw SandboxException.invalid("the repository", "must be given as --run RUN, or as --url URL --credential NAME");
+        throw SandboxException.invalid(
+                "the repository", "must be given as --run RUN, or as --url URL --credential NAME");
     }
 }

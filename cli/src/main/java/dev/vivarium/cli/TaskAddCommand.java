@@ -75,7 +75,10 @@ final class TaskAddCommand implements Callable<Integer> {
     @Option(names = "--budget", paramLabel = "DOLLARS", description = "Maximum cost of each attempt.")
     private @Nullable BigDecimal budget;
 
-    @Option(names = "--guardian", paramLabel = "POLICY", description = "off, watch, steer or stop (that of the server).")
+    @Option(
+            names = "--guardian",
+            paramLabel = "POLICY",
+            description = "off, watch, steer or stop (that of the server).")
     private @Nullable String guardian;
 
     @Option(
@@ -159,8 +162,8 @@ final class TaskAddCommand implements Callable<Integer> {
         request = text.equals(title) ? request : request.withDescription(text);
         if (!runtime.equals(NO_RUNTIME)) {
             request = request.withRuntime(TextEnum.find(Run.Runtime.class, runtime)
-                    .orElseThrow(() ->
-                            SandboxException.invalid("--runtime", "must be claude, openhands, command or none")));
+                    .orElseThrow(
+                            () -> SandboxException.invalid("--runtime", "must be claude, openhands, command or none")));
         }
         return program.isEmpty() ? request : request.withProgram(program);
     }

@@ -45,7 +45,9 @@ final class TaskShowCommand implements Callable<Integer> {
         line("task", task.id().value());
         line("title", task.wanted().title());
         task.wanted().description().lines().forEach(text -> line("", text));
-        line("status", task.status().text() + task.message().map(why -> ": " + why).orElse(""));
+        line(
+                "status",
+                task.status().text() + task.message().map(why -> ": " + why).orElse(""));
         entry.nextAttemptAt().ifPresent(at -> line("next", "attempt at " + at));
         line("priority", entry.plan().priority().text());
         line("runtime", entry.plan().program().map(TaskShowCommand::program).orElse("a worker outside of the server"));

@@ -29,7 +29,6 @@ final class WebhookCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(
-                spec.commandLine(), "a subcommand is missing: add, ls, rm, deliveries or replay");
+        throw new ParameterException(spec.commandLine(), "a subcommand is missing: add, ls, rm, deliveries or replay");
     }
 }

@@ -105,7 +105,9 @@ class AlertCommandsTest {
 
     @Test
     void aWebhookDeliversEventsAndReplaysThem() throws Exception {
-        assertThat(ann.viv("webhook", "add", url(), "--events", "task.failed")).as(ann.err()).isZero();
+        assertThat(ann.viv("webhook", "add", url(), "--events", "task.failed"))
+                .as(ann.err())
+                .isZero();
         String id = ann.out().strip();
         assertThat(ann.err()).matches("viv: the secret of its signatures is [0-9a-f]{64}; it is not shown again\n");
         assertThat(ann.viv("webhook", "ls")).isZero();
@@ -137,7 +139,8 @@ class AlertCommandsTest {
         String id = Json.answer(ann.out()).string("webhook_id");
         failTask();
 
-        await().until(() -> !json("webhook", "deliveries", id, "--status", "dead", "--json").isEmpty());
+        await().until(() ->
+                !json("webhook", "deliveries", id, "--status", "dead", "--json").isEmpty());
         assertThat(ann.viv("webhook", "deliveries", id)).isZero();
         assertThat(ann.out())
                 .startsWith("DELIVERY\tSTATUS\tATTEMPTS\tRESPONSE\tCREATED\tNEXT\tEVENT\tERROR\n")

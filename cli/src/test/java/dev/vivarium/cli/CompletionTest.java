@@ -52,7 +52,8 @@ class CompletionTest {
         assertThat(completed("viv", "task", "add", "title", "--after", "al")).containsExactly("alpha");
         assertThat(completed("viv", "task", "ls", "--status", "re")).containsExactly("ready", "retrying");
         assertThat(completed("viv", "task", "add", "--priority", "h")).containsExactly("high");
-        assertThat(completed("viv", "task", "cancel", "alpha", "--dependents", "c")).containsExactly("cancel");
+        assertThat(completed("viv", "task", "cancel", "alpha", "--dependents", "c"))
+                .containsExactly("cancel");
         assertThat(completed("viv", "events", "alpha", "--after", "al")).doesNotContain("beta");
     }
 

@@ -64,9 +64,9 @@ class GitCommandsTest {
     @Test
     void aRepositoryMustBeSelected() {
         assertThat(ann.viv("git", "branches")).isEqualTo(ExitCode.USAGE);
-        assertThat(ann.err())
-                .contains("the repository must be given as --run RUN, or as --url URL --credential NAME");
-        assertThat(ann.viv("git", "pr", "ls", "--url", "https://git.example.com/a/b")).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.err()).contains("the repository must be given as --run RUN, or as --url URL --credential NAME");
+        assertThat(ann.viv("git", "pr", "ls", "--url", "https://git.example.com/a/b"))
+                .isEqualTo(ExitCode.USAGE);
         assertThat(ann.viv("git", "commits", "--url", "file:///etc", "--credential", "none"))
                 .isNotZero();
         assertThat(ann.viv("git", "status", "runaaaaaaaaaaaaaaaaaaaa")).isEqualTo(ExitCode.NOT_FOUND);

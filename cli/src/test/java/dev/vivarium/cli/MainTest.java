@@ -29,7 +29,8 @@ class MainTest {
         var silent = new ArrayList<String>();
         visit(viv(Map.of()).commandLine("", ""), silent);
 
-        assertThat(silent).containsExactlyInAnyOrder("viv", "keys", "task", "webhook", "git", "pr", "credential", "help");
+        assertThat(silent)
+                .containsExactlyInAnyOrder("viv", "keys", "task", "webhook", "git", "pr", "credential", "help");
     }
 
     @Test

@@ -78,7 +78,9 @@ class TaskCommandsTest {
 
     @Test
     void aGraphIsAddedAndAwaited() throws IOException {
-        assertThat(ann.viv("task", "apply", file(GRAPH), "--wait")).as(ann.err()).isZero();
+        assertThat(ann.viv("task", "apply", file(GRAPH), "--wait"))
+                .as(ann.err())
+                .isZero();
         assertThat(ann.out().lines().toList())
                 .satisfiesExactly(
                         head -> assertThat(head).isEqualTo("NAME\tTASK\tSTATUS\tATTEMPTS\tCOST\tREASON"),
@@ -95,7 +97,11 @@ class TaskCommandsTest {
         assertThat(json("task", "graph", id, "--json")).hasSize(2);
         assertThat(ann.viv("task", "show", id)).isZero();
         assertThat(ann.out())
-                .contains("title     Test it", "status    completed", "runtime   command: sh -c echo tested", "after     tsk")
+                .contains(
+                        "title     Test it",
+                        "status    completed",
+                        "runtime   command: sh -c echo tested",
+                        "after     tsk")
                 .contains("ATTEMPT\tSTATUS\tRUN", "1\tcompleted\trun");
         assertThat(json("task", "show", id, "--json").getFirst().objects("attempts"))
                 .hasSize(1);
@@ -106,8 +112,11 @@ class TaskCommandsTest {
         String graph = GRAPH.replace("echo built\"]", "echo no >&2; exit 3\"]\n    max_retries: 0");
 
         assertThat(ann.viv("task", "apply", file(graph), "--wait")).isEqualTo(ExitCode.FAILURE);
-        assertThat(ann.out()).containsPattern("test\ttsk\\w{20}\tblocked\t0").containsPattern("build\ttsk\\w{20}\tfailed\t1");
-        String failed = json("task", "ls", "--status", "failed", "--json").getFirst().string("task_id");
+        assertThat(ann.out())
+                .containsPattern("test\ttsk\\w{20}\tblocked\t0")
+                .containsPattern("build\ttsk\\w{20}\tfailed\t1");
+        String failed =
+                json("task", "ls", "--status", "failed", "--json").getFirst().string("task_id");
         assertThat(ann.viv("task", "show", failed)).isZero();
         assertThat(ann.out()).contains("status    failed", "unknown (");
     }
@@ -116,9 +125,7 @@ class TaskCommandsTest {
     void aWaitPrintsChangesAsJson() throws IOException {
         var lines = json("task", "apply", file(GRAPH), "--wait", "--json");
 
-        assertThat(lines.subList(0, 2))
-                .extracting(line -> line.string("name"))
-                .containsExactly("test", "build");
+        assertThat(lines.subList(0, 2)).extracting(line -> line.string("name")).containsExactly("test", "build");
         assertThat(lines.getLast().string("name")).isEqualTo("test");
         assertThat(lines.getLast().string("status")).isEqualTo("completed");
         assertThat(ann.err()).isEmpty();
@@ -140,11 +147,12 @@ class TaskCommandsTest {
 
     @Test
     void anInvalidFileAddsNothing() throws IOException {
-        assertThat(ann.viv("task", "apply", file(GRAPH + "    depends_on: [test]\n"))).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.viv("task", "apply", file(GRAPH + "    depends_on: [test]\n")))
+                .isEqualTo(ExitCode.USAGE);
         assertThat(ann.err()).contains("graph.yaml:6: task test: depends_on makes a cycle: test → build → test");
-        assertThat(ann.viv("task", "apply", file(GRAPH + "    image: no-such-image\n"), "--json"))
-                .isNotZero();
-        assertThat(ann.err()).contains("graph.yaml:11: task build: image ", "\"code\":\"invalid-request\"");
+        assertThat(ann.viv("task", "apply", file(GRAPH + "    env: {SANDBOX_TOKEN: x}\n"), "--json"))
+                .isEqualTo(ExitCode.USAGE);
+        assertThat(ann.err()).contains("graph.yaml:11: task build: env", "\"code\":\"invalid-request\"");
         assertThat(ann.viv("task", "apply", file(GRAPH + "    depends_on: [tskaaaaaaaaaaaaaaaaaaaa]\n")))
                 .isEqualTo(ExitCode.USAGE);
         assertThat(ann.err()).contains("graph.yaml:11: task build: depends_on ", "tskaaaaaaaaaaaaaaaaaaaa");
@@ -172,10 +180,34 @@ class TaskCommandsTest {
     @Test
     void aTaskIsAddedWithItsOptions() {
         assertThat(ann.viv(
-                        "task", "add", "First line\nSecond line", "--runtime", "command", "--priority", "high",
-                        "--agent-type", "coder", "--ticket", "T-1", "--phase", "p1", "--timeout", "30m",
-                        "--queue-timeout", "2h", "--retries", "1", "--budget", "2.5", "-e", "A=b", "--json", "--",
-                        "sh", "-c", "exit 0"))
+                        "task",
+                        "add",
+                        "First line\nSecond line",
+                        "--runtime",
+                        "command",
+                        "--priority",
+                        "high",
+                        "--agent-type",
+                        "coder",
+                        "--ticket",
+                        "T-1",
+                        "--phase",
+                        "p1",
+                        "--timeout",
+                        "30m",
+                        "--queue-timeout",
+                        "2h",
+                        "--retries",
+                        "1",
+                        "--budget",
+                        "2.5",
+                        "-e",
+                        "A=b",
+                        "--json",
+                        "--",
+                        "sh",
+                        "-c",
+                        "exit 0"))
                 .as(ann.err())
                 .isZero();
         JsonFields task = Json.answer(ann.out());
@@ -195,7 +227,8 @@ class TaskCommandsTest {
 
         assertThat(ann.viv("task", "ls")).isZero();
         assertThat(ann.out())
-                .startsWith("TASK\tSTATUS\tPRIORITY\tRUNTIME\tATTEMPTS\tCOST\tCREATED\tTITLE\n" + second + "\tpending\t")
+                .startsWith(
+                        "TASK\tSTATUS\tPRIORITY\tRUNTIME\tATTEMPTS\tCOST\tCREATED\tTITLE\n" + second + "\tpending\t")
                 .contains("\n" + first + "\tready\tmedium\t-\t0\t$0.0000\t");
         assertThat(ann.viv("task", "ls", "-q", "--limit", "1")).isZero();
         assertThat(ann.out()).isEqualTo(second + "\n");

@@ -1,5 +1,6 @@
 package dev.vivarium.json;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.ConductorEvent;
 import dev.vivarium.model.EventBody;
@@ -11,6 +12,8 @@ import dev.vivarium.model.Judgement;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
@@ -88,6 +91,7 @@ public final class EventBodyJson implements EventCodec {
                 case MessageEvent event -> write(out, event);
                 case GuardianEvent event -> write(out, event);
                 case ConductorEvent event -> write(out, event);
+                case AlertEvent event -> write(out, event);
                 case WorkerEvent event -> write(out, event);
                 case EventBody.Custom _ -> {}
             }
@@ -335,9 +339,38 @@ public final class EventBodyJson implements EventCodec {
                 optional(out, "comment", comment);
                 out.writeStringProperty("user_id", by.value());
             }
-            case ReviewEvent.Expired(var review, var deadline) -> {
-                out.writeStringProperty("review_id", review.value());
-                out.writeStringProperty("deadline", deadline.toString());
+            case ReviewEvent.Expired(var review, var deadline, var onTimeout) -> {
+                deadline(out, review, deadline);
+                optional(out, "on_timeout", onTimeout.map(ReviewPolicy.OnTimeout::text));
+            }
+            case ReviewEvent.Reminder(var review, var deadline) -> deadline(out, review, deadline);
+            case ReviewEvent.Escalated(var review, var deadline) -> deadline(out, review, deadline);
+        }
+    }
+
+    private static void deadline(JsonGenerator out, ReviewId review, Instant deadline) {
+        out.writeStringProperty("review_id", review.value());
+        out.writeStringProperty("deadline", deadline.toString());
+    }
+
+    private static void write(JsonGenerator out, AlertEvent event) {
+        switch (event) {
+            case AlertEvent.AnomalyDetected anomaly -> {
+                out.writeStringProperty("scope", anomaly.scope());
+                out.writeStringProperty("metric", anomaly.metric());
+                out.writeNumberProperty("value", anomaly.value());
+                out.writeNumberProperty("baseline", anomaly.baseline());
+                out.writeNumberProperty("deviation", anomaly.deviation());
+                out.writeNumberProperty("samples", anomaly.samples());
+                optional(out, "run_id", anomaly.run().map(RunId::value));
+                optional(out, "task_id", anomaly.task().map(TaskId::value));
+            }
+            case AlertEvent.WebhookDead(var webhook, var delivery, var eventType, var attempts, var error) -> {
+                out.writeStringProperty("webhook_id", webhook.value());
+                out.writeStringProperty("delivery_id", delivery.value());
+                out.writeStringProperty("event_type", eventType);
+                out.writeNumberProperty("attempts", attempts);
+                out.writeStringProperty("error", error);
             }
         }
     }

@@ -2,8 +2,10 @@ package dev.vivarium.json;
 
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.ConductorEvent;
+import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
@@ -18,6 +20,7 @@ import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
@@ -30,6 +33,7 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WebhookId;
 import dev.vivarium.model.WorkerEvent;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -71,7 +75,7 @@ final class EventBodyReader {
             case "agent.model_call" -> modelCalled(data);
             case "agent.review_requested" -> reviewRequested(data);
             case "user.approve", "user.reject" -> reviewAnswered(data);
-            case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
+            case "sandbox.review_expired" -> reviewExpired(data);
             case "user.message_delivered" -> delivered(data);
             case TaskEvent.STUCK -> stuck(data);
             case "guardian.observed", "guardian.nudged", "guardian.paused", "guardian.stopped" -> found(type, data);
@@ -97,6 +101,16 @@ final class EventBodyReader {
                 new GitEvent.PullRequested(
                         run(data), data.string("branch"), data.integer("number"), data.string("url"));
             case "git.failed" -> new GitEvent.Failed(run(data), data.string("branch"), data.string("reason"));
+            default -> readOfNotification(type, text, data);
+        };
+    }
+
+    private static EventBody readOfNotification(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "review.reminder" -> new ReviewEvent.Reminder(review(data), data.time("deadline"));
+            case "review.escalated" -> new ReviewEvent.Escalated(review(data), data.time("deadline"));
+            case "anomaly.detected" -> anomaly(data);
+            case "webhook.dead" -> webhookDead(data);
             default -> readSent(type, text, data);
         };
     }
@@ -324,6 +338,34 @@ final class EventBodyReader {
                 data.string("decision"),
                 data.optionalString("comment"),
                 new UserId(data.string("user_id")));
+    }
+
+    private static ReviewEvent reviewExpired(JsonFields data) {
+        return new ReviewEvent.Expired(
+                review(data),
+                data.time("deadline"),
+                data.optionalString("on_timeout").map(_ -> label(ReviewPolicy.OnTimeout.class, data, "on_timeout")));
+    }
+
+    private static AlertEvent anomaly(JsonFields data) {
+        return new AlertEvent.AnomalyDetected(
+                data.string("scope"),
+                data.string("metric"),
+                data.number("value"),
+                data.number("baseline"),
+                data.number("deviation"),
+                data.integer("samples"),
+                data.optionalString("run_id").map(RunId::new),
+                data.optionalString("task_id").map(TaskId::new));
+    }
+
+    private static AlertEvent webhookDead(JsonFields data) {
+        return new AlertEvent.WebhookDead(
+                new WebhookId(data.string("webhook_id")),
+                new DeliveryId(data.string("delivery_id")),
+                data.string("event_type"),
+                Math.toIntExact(data.integer("attempts")),
+                data.string("error"));
     }
 
     private static MessageEvent posted(Message.Kind kind, JsonFields data) {

@@ -144,7 +144,8 @@ public final class GitJson {
     }
 
     private static Repository.Credential credential(JsonFields fields) {
-        Optional<JsonFields> inline = fields.isObject("credential") ? fields.optionalObject("credential") : Optional.empty();
+        Optional<JsonFields> inline =
+                fields.isObject("credential") ? fields.optionalObject("credential") : Optional.empty();
         if (inline.isEmpty()) {
             return new Repository.Credential.Named(fields.string("credential"));
         }

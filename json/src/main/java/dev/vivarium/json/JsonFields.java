@@ -217,6 +217,11 @@ public final class JsonFields {
         return changed(name, objects);
     }
 
+    /// Returns a copy with an object in one field.
+    public JsonFields with(String name, JsonFields object) {
+        return changed(name, object);
+    }
+
     private JsonFields changed(String name, Object value) {
         var changed = new LinkedHashMap<>(values);
         changed.put(name, value);

@@ -6,6 +6,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.GitFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -40,6 +41,7 @@ final class ProblemFields {
             case RequestFailure f -> write(out, f);
             case PortFailure f -> write(out, f);
             case ServerFailure f -> write(out, f);
+            case NotificationFailure f -> write(out, f);
         }
     }
 
@@ -202,6 +204,15 @@ final class ProblemFields {
                     RequestFailure.IdempotencyConflict _,
                     RequestFailure.BadHttp _,
                     RequestFailure.ClientGone _ -> {}
+        }
+    }
+
+    private static void write(JsonGenerator out, NotificationFailure failure) {
+        switch (failure) {
+            case NotificationFailure.NoSuchWebhook f -> out.writeStringProperty("webhook_id", f.id());
+            case NotificationFailure.NoSuchDelivery f -> out.writeStringProperty("delivery_id", f.id());
+            case NotificationFailure.TooManyWebhooks f -> out.writeNumberProperty("limit", f.limit());
+            case NotificationFailure.NoSuchAlert f -> out.writeStringProperty("alert_id", f.id());
         }
     }
 

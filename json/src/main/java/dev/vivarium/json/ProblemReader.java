@@ -5,6 +5,7 @@ import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.GitFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
@@ -169,6 +170,16 @@ final class ProblemReader {
             case "remote-timed-out" ->
                 new GitFailure.RemoteTimedOut(fields.string("host"), fields.integer("limit_seconds"));
             case "git-command-failed" -> new GitFailure.GitCommandFailed(fields.string("step"), fields.string("why"));
+            default -> readOfNotification(slug, fields);
+        };
+    }
+
+    private static Failure readOfNotification(String slug, JsonFields fields) {
+        return switch (slug) {
+            case "no-such-webhook" -> new NotificationFailure.NoSuchWebhook(fields.string("webhook_id"));
+            case "no-such-delivery" -> new NotificationFailure.NoSuchDelivery(fields.string("delivery_id"));
+            case "too-many-webhooks" -> new NotificationFailure.TooManyWebhooks((int) fields.integer("limit"));
+            case "no-such-alert" -> new NotificationFailure.NoSuchAlert(fields.string("alert_id"));
             default -> readOfFile(slug, fields);
         };
     }

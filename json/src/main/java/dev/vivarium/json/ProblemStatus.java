@@ -5,6 +5,7 @@ import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
 import dev.vivarium.model.GitFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -25,6 +26,7 @@ final class ProblemStatus {
             case AccessFailure f -> of(f);
             case RequestFailure f -> of(f);
             case PortFailure f -> of(f);
+            case NotificationFailure f -> of(f);
             case ServerFailure f -> of(f);
             case Failure.Unrecognized f -> f.status();
         };
@@ -99,6 +101,15 @@ final class ProblemStatus {
             case GitFailure.RemoteRefused _, GitFailure.GitCommandFailed _ -> 409;
             case GitFailure.RemoteFailed _ -> 502;
             case GitFailure.RemoteTimedOut _ -> 504;
+        };
+    }
+
+    private static int of(NotificationFailure failure) {
+        return switch (failure) {
+            case NotificationFailure.NoSuchWebhook _,
+                    NotificationFailure.NoSuchDelivery _,
+                    NotificationFailure.NoSuchAlert _ -> 404;
+            case NotificationFailure.TooManyWebhooks _ -> 409;
         };
     }
 

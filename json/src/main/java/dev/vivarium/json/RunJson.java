@@ -132,7 +132,11 @@ public final class RunJson {
             field("usage", USAGE, view -> view.run().spent()),
             optional("budget_usd", DECIMAL, view -> view.run().budgetUsd()),
             optional("session", STRING, view -> view.run().session()),
-            optional("guardian", GUARDIAN, "The policy of this run.", view -> view.run().guardian()),
+            optional(
+                    "guardian",
+                    GUARDIAN,
+                    "The policy of this run.",
+                    view -> view.run().guardian()),
             field("started_at", TIME, view -> view.run().startedAt()),
             optional("ended_at", TIME, view -> view.run().endedAt()),
             optional("last_heartbeat", TIME, view -> view.run().heartbeat().map(Run.Heartbeat::at)),
@@ -246,7 +250,8 @@ public final class RunJson {
                             Files and directories that the agent may change, relative to the workspace. The guardian \
                             reports changes elsewhere."""),
                     optional("allowed_hosts", list(STRING), """
-                            Hosts that the agent may connect to. The guardian reports commands with other hosts."""))
+                            Hosts that the agent may connect to. The guardian reports commands with other hosts."""),
+                    optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "The default policy of the agent's reviews."))
             .with("additionalProperties", true);
 
     /// A new task in a request.
@@ -259,6 +264,7 @@ public final class RunJson {
                     optional(TICKET, STRING, "Kept in `context`."),
                     optional(AGENT_TYPE, STRING, "Kept in `context`."),
                     optional("context", RAW_OBJECT.with("additionalProperties", true)),
+                    optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "Kept in `constraints`."),
                     optional(
                             "constraints",
                             CONSTRAINTS,
@@ -275,7 +281,15 @@ public final class RunJson {
                 fields.optionalString("type"),
                 fields.optionalString("priority"),
                 context(fields),
-                fields.optionalObject("constraints").map(RunJson::constraints).orElse("{}"));
+                constraints(withPolicy(fields)));
+    }
+
+    /// Returns the constraints with the policy of reviews, which clients send beside them.
+    private static JsonFields withPolicy(JsonFields fields) {
+        JsonFields given = fields.optionalObject("constraints").orElseGet(() -> Json.answer("{}"));
+        return fields.optionalObject(ReviewJson.POLICY_NAME)
+                .map(policy -> given.with(ReviewJson.POLICY_NAME, policy))
+                .orElse(given);
     }
 
     /// Returns the context with the ticket and the type of the agent, which other systems send beside it.
@@ -322,6 +336,7 @@ public final class RunJson {
                         minutes > 0 && minutes <= MAX_MINUTES,
                         fields.place() + "time_limit_minutes",
                         "must be above 0 and at most " + MAX_MINUTES));
+        fields.optionalObject(ReviewJson.POLICY_NAME).ifPresent(ReviewJson.POLICY::read);
         return fields.text();
     }
 

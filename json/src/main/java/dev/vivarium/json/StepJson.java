@@ -65,11 +65,13 @@ public final class StepJson implements StepCodec {
 
     @Override
     public TaskConstraints constraints(String constraints) {
-        return read(constraints, fields -> Optional.of(new TaskConstraints(
-                        find(fields, "allowed_tools", JsonFields::optionalStrings),
-                        find(fields, "allowed_paths", JsonFields::optionalStrings),
-                        find(fields, "allowed_hosts", JsonFields::optionalStrings),
-                        find(fields, "time_limit_minutes", StepJson::minutes))))
+        return read(
+                        constraints,
+                        fields -> Optional.of(new TaskConstraints(
+                                find(fields, "allowed_tools", JsonFields::optionalStrings),
+                                find(fields, "allowed_paths", JsonFields::optionalStrings),
+                                find(fields, "allowed_hosts", JsonFields::optionalStrings),
+                                find(fields, "time_limit_minutes", StepJson::minutes))))
                 .orElse(TaskConstraints.NONE);
     }
 

@@ -9,6 +9,7 @@ import static dev.vivarium.json.JsonType.constants;
 
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Repository;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskAttempt;
@@ -21,11 +22,15 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /// Reader of the tasks in responses, which [TaskJson#TASK] writes. Stateless.
 ///
 /// A response has neither the environment nor the limits of the sandbox of a task.
 public final class TaskReader {
+    private static final Set<String> REPOSITORY =
+            Set.of("url", "base", "branch", "ticket", "credential", "depth", "on_success");
+
     private TaskReader() {}
 
     public static QueuedTask read(JsonFields fields) {
@@ -77,9 +82,14 @@ public final class TaskReader {
                 Optional.empty(),
                 Optional.empty(),
                 fields.optional("guardian", RunJson.GUARDIAN),
-                Optional.empty(),
+                fields.optionalObject("repository").map(TaskReader::repository),
                 fields.optional("inherit", TaskJson.INHERIT),
                 fields.optional("race", TaskJson.RACE));
+    }
+
+    /// Ignores fields that this version does not know.
+    private static Repository repository(JsonFields fields) {
+        return GitJson.NEW_REPOSITORY.read(Json.answer(fields.text(REPOSITORY)));
     }
 
     private static TaskAttempt attempt(JsonFields fields) {

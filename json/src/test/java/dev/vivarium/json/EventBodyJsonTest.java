@@ -2,10 +2,12 @@ package dev.vivarium.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.CommandEvent.Target;
 import dev.vivarium.model.CommandEvent.Text;
 import dev.vivarium.model.ConductorEvent;
+import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
@@ -23,6 +25,7 @@ import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
@@ -34,6 +37,7 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WebhookId;
 import dev.vivarium.model.WorkerEvent;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -191,6 +195,7 @@ class EventBodyJsonTest {
                         reviews(),
                         messages(),
                         guards(),
+                        alerts(),
                         workers())
                 .flatMap(List::stream);
     }
@@ -324,7 +329,11 @@ class EventBodyJsonTest {
                         Instant.parse("2026-01-01T10:00:00Z")),
                 new ReviewEvent.Answered(REVIEW, "later", Optional.of("tomorrow"), ANN),
                 new ReviewEvent.Answered(REVIEW, "reject", Optional.empty(), ANN),
-                new ReviewEvent.Expired(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")));
+                new ReviewEvent.Expired(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z"), Optional.empty()),
+                new ReviewEvent.Expired(
+                        REVIEW, Instant.parse("2026-01-01T10:00:00.123Z"), Optional.of(ReviewPolicy.OnTimeout.APPROVE)),
+                new ReviewEvent.Reminder(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")),
+                new ReviewEvent.Escalated(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")));
     }
 
     private static List<EventBody> messages() {
@@ -335,6 +344,27 @@ class EventBodyJsonTest {
                 message(Message.Kind.SYSTEM, Message.Mode.IMMEDIATE),
                 message(Message.Kind.GUIDANCE, Message.Mode.NEXT_TURN),
                 new MessageEvent.Delivered("msg1", Message.Kind.GUIDANCE, Duration.ofMillis(40)));
+    }
+
+    private static List<EventBody> alerts() {
+        return List.of(
+                new AlertEvent.AnomalyDetected(
+                        "runtime claude, agent type coder",
+                        "duration_seconds",
+                        5400,
+                        312.5,
+                        6.25,
+                        40,
+                        Optional.of(RUN),
+                        Optional.of(TASK)),
+                new AlertEvent.AnomalyDetected(
+                        "user ann", "creations_per_minute", 60, 1.5, 9, 300, Optional.empty(), Optional.empty()),
+                new AlertEvent.WebhookDead(
+                        new WebhookId("whkaaaaaaaaaaaaaaaaaaaa"),
+                        new DeliveryId("whdaaaaaaaaaaaaaaaaaaaa"),
+                        "task.completed",
+                        12,
+                        "the receiver answered with status 500"));
     }
 
     private static EventBody message(Message.Kind kind, Message.Mode mode) {

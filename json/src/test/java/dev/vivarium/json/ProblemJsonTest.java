@@ -38,6 +38,7 @@ class ProblemJsonTest {
             403 file-not-permitted not-allowed wrong-origin
             404 no-sandbox-for-thread no-such-file no-such-key no-such-member no-such-process no-such-review
             404 no-such-route no-such-run no-such-sandbox no-such-shell no-such-snapshot no-such-task no-task
+            404 no-such-webhook no-such-delivery no-such-alert
             404 unknown-run version-not-kept
             404 no-repository no-such-credential not-on-remote
             405 method-not-allowed
@@ -47,6 +48,7 @@ class ProblemJsonTest {
             409 git-command-failed remote-refused
             409 process-limit-reached review-answered run-in-progress sandbox-not-running task-over thread-has-sandbox
             409 ambiguous-thread too-many-messages too-many-reviews too-many-snapshots
+            409 too-many-webhooks
             410 sandbox-ended
             412 precondition-failed
             413 body-too-large file-too-large file-too-large-to-show

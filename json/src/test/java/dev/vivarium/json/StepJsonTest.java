@@ -25,10 +25,7 @@ class StepJsonTest {
                 .extracting(ToolCall::path, ToolCall::command)
                 .containsExactly(Optional.of("/a"), Optional.empty());
         assertThat(CODEC.call("""
-                        {"tool_use_id":"c","tool_name":"WebFetch","tool_input":{"url":"https://example.com"}}"""))
-                .get()
-                .extracting(ToolCall::url)
-                .isEqualTo(Optional.of("https://example.com"));
+                        {"tool_use_id":"c","tool_name":"WebFetch","tool_input":{"url":"https://example.com"}}""")).get().extracting(ToolCall::url).isEqualTo(Optional.of("https://example.com"));
     }
 
     @Test
@@ -37,7 +34,8 @@ class StepJsonTest {
                 .contains(new ToolResult("a", true, "x"));
         assertThat(CODEC.result("{\"tool_use_id\":\"a\",\"exit_code\":3,\"output\":\"y\",\"content\":\"x\"}"))
                 .contains(new ToolResult("a", true, "y"));
-        assertThat(CODEC.result("{\"tool_use_id\":\"a\",\"exit_code\":0,\"content\":[{\"type\":\"text\",\"text\":\"z\"}]}"))
+        assertThat(CODEC.result(
+                        "{\"tool_use_id\":\"a\",\"exit_code\":0,\"content\":[{\"type\":\"text\",\"text\":\"z\"}]}"))
                 .contains(new ToolResult("a", false, "z"));
     }
 

@@ -2,10 +2,14 @@ package dev.vivarium.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.model.BranchName;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Inherit;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
 import dev.vivarium.model.Race;
+import dev.vivarium.model.Repository;
+import dev.vivarium.model.RepositoryUrl;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
@@ -44,8 +48,8 @@ class TaskReaderTest {
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
+                Optional.of(GuardianPolicy.STOP),
+                Optional.of(repository()),
                 Optional.of(new Inherit(OTHER.value(), true, false)),
                 Optional.of(new Race(3, List.of("make", "test"))));
         var task = new QueuedTask(
@@ -88,6 +92,17 @@ class TaskReaderTest {
                 result,
                 NOW,
                 NOW.plusSeconds(5));
+    }
+
+    private static Repository repository() {
+        return new Repository(
+                RepositoryUrl.of("https://git.example.com/team/shop"),
+                Optional.of(BranchName.of("base", "main")),
+                Optional.empty(),
+                Optional.of("SHOP-12"),
+                new Repository.Credential.Named("forge"),
+                0,
+                Optional.of(Repository.OnSuccess.PULL_REQUEST));
     }
 
     private static TaskAttempt failed() {

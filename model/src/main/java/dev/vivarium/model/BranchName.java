@@ -9,7 +9,8 @@ public record BranchName(String value) {
     private static final int MAX_LENGTH = 200;
 
     /// The rules of `git check-ref-format --branch`, and no character that a shell or a URL interprets.
-    private static final Pattern SEGMENTS = Pattern.compile("[A-Za-z0-9_+#][A-Za-z0-9._+#-]*(/[A-Za-z0-9_+#][A-Za-z0-9._+#-]*)*");
+    private static final Pattern SEGMENTS =
+            Pattern.compile("[A-Za-z0-9_+#][A-Za-z0-9._+#-]*(/[A-Za-z0-9_+#][A-Za-z0-9._+#-]*)*");
 
     private static final Pattern REFUSED = Pattern.compile(".*(\\.\\.|\\.lock(/.*)?$|\\./|\\.$).*");
     private static final String PREFIX = "refs/heads/";

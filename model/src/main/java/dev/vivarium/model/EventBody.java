@@ -19,6 +19,7 @@ public sealed interface EventBody
                 MessageEvent,
                 GuardianEvent,
                 ConductorEvent,
+                AlertEvent,
                 WorkerEvent,
                 EventBody.Custom {
     /// Returns the type, for example `sandbox.started`.

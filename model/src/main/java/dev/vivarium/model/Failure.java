@@ -23,6 +23,7 @@ public sealed interface Failure
                 RequestFailure,
                 PortFailure,
                 ServerFailure,
+                NotificationFailure,
                 Failure.OfCapacity,
                 Failure.OfPlatform,
                 Failure.Unrecognized {

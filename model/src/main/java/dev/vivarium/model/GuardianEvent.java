@@ -4,7 +4,7 @@ import java.util.List;
 
 /// Events of the guardian, in the log of the sandbox. Immutable.
 public sealed interface GuardianEvent extends EventBody {
-    /// What the guardian did about a finding.
+    /// Action of the guardian about a finding.
     enum Action implements TextEnum {
         NONE,
         NUDGE,

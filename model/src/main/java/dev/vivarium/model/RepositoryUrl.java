@@ -42,8 +42,7 @@ public record RepositoryUrl(boolean isTls, HostName host, int port, String path)
                 "must have a path of letters, digits and '._~+-', such as /owner/name");
         boolean isTls = url.group(1).equals("https");
         int usual = isTls ? TLS_PORT : PLAIN_PORT;
-        return new RepositoryUrl(
-                isTls, host(url.group(2)), url.group(3) == null ? usual : port(url.group(3)), path);
+        return new RepositoryUrl(isTls, host(url.group(2)), url.group(3) == null ? usual : port(url.group(3)), path);
     }
 
     private static HostName host(String text) {

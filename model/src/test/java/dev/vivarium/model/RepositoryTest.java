@@ -31,12 +31,15 @@ class RepositoryTest {
             ???                            | feature/TICKET-456
             """)
     void aBranchHasTheTicketAndTheTitle(String title, String branch) {
-        assertThat(repository(Optional.of("TICKET-456")).branchOf(TASK, title).value()).isEqualTo(branch);
+        assertThat(repository(Optional.of("TICKET-456")).branchOf(TASK, title).value())
+                .isEqualTo(branch);
     }
 
     @Test
     void aBranchWithoutATicketHasTheIdOfTheTask() {
-        assertThat(repository(Optional.empty()).branchOf(TASK, "Do " + "very ".repeat(100)).value())
+        assertThat(repository(Optional.empty())
+                        .branchOf(TASK, "Do " + "very ".repeat(100))
+                        .value())
                 .startsWith("feature/tskaaaaaaaaaaaaaaaaaaaa-do-very-")
                 .hasSizeLessThan(80);
     }
@@ -50,15 +53,46 @@ class RepositoryTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "-a", "a..b", "a.", "a.lock", "a.lock/b", "a//b", "/a", "a/", "a b", "a~1", "a^", "a:b", "a?", "a*",
-                "a[b", "a\\b", "@{x", "HEAD", "refs/heads/a", ".a", "a/.b", "a\u007f", "a/b./c", "é"
+                "",
+                "-a",
+                "a..b",
+                "a.",
+                "a.lock",
+                "a.lock/b",
+                "a//b",
+                "/a",
+                "a/",
+                "a b",
+                "a~1",
+                "a^",
+                "a:b",
+                "a?",
+                "a*",
+                "a[b",
+                "a\\b",
+                "@{x",
+                "HEAD",
+                "refs/heads/a",
+                ".a",
+                "a/.b",
+                "a\u007f",
+                "a/b./c",
+                "é"
             })
     void branchNamesThatGitRefusesAreRefused(String name) {
         assertThatThrownBy(() -> new BranchName(name)).isInstanceOf(SandboxException.class);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"main", "feature/TICKET-456-short-title", "release/1.2", "a_b", "v1.0-rc+1", "dependabot/npm/x-1.2.3"})
+    @ValueSource(
+            strings = {
+                "main",
+                "feature/TICKET-456-short-title",
+                "release/1.2",
+                "a_b",
+                "v1.0-rc+1",
+                "dependabot/npm/x-1.2.3"
+            })
     void ordinaryBranchNamesAreAccepted(String name) {
         assertThat(new BranchName(name).ref()).isEqualTo("refs/heads/" + name);
     }
@@ -81,11 +115,25 @@ class RepositoryTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "file:///etc/passwd", "ssh://git@github.com/a/b", "git@github.com:a/b", "git://github.com/a/b", "/etc",
-                "https://user:pw@github.com/a/b", "https://token@github.com/a/b", "https://github.com/a/../b",
-                "https://github.com/a b", "https://github.com/a/b#c", "https://github.com/a/b?c", "https:///a/b",
-                "https://github.com:99999/a/b", "https://github.com/-x", "https://github.com/a/.git", "ext::sh -c id",
-                "https://github.com\\@evil.test/a", "https://exa mple.com/a", "https://github.com/a/b\n"
+                "file:///etc/passwd",
+                "ssh://git@github.com/a/b",
+                "git@github.com:a/b",
+                "git://github.com/a/b",
+                "/etc",
+                "https://user:pw@github.com/a/b",
+                "https://token@github.com/a/b",
+                "https://github.com/a/../b",
+                "https://github.com/a b",
+                "https://github.com/a/b#c",
+                "https://github.com/a/b?c",
+                "https:///a/b",
+                "https://github.com:99999/a/b",
+                "https://github.com/-x",
+                "https://github.com/a/.git",
+                "ext::sh -c id",
+                "https://github.com\\@evil.test/a",
+                "https://exa mple.com/a",
+                "https://github.com/a/b\n"
             })
     void otherAddressesAreRefused(String text) {
         assertThatThrownBy(() -> RepositoryUrl.of(text)).isInstanceOf(SandboxException.class);

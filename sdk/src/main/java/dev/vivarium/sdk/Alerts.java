@@ -74,14 +74,12 @@ public final class Alerts {
     public List<AlertRecord> list(Filter filter) {
         return transport.get(
                 PATH + filter.query(),
-                fields -> fields.objects("alerts").stream()
-                        .map(AlertRecord::read)
-                        .toList());
+                fields ->
+                        fields.objects("alerts").stream().map(AlertRecord::read).toList());
     }
 
     /// Marks an alert as seen.
     public AlertRecord acknowledge(String alert) {
-        return transport.post(
-                PATH + "/" + Transport.segment(alert) + "/acknowledge", out -> {}, AlertRecord::read);
+        return transport.post(PATH + "/" + Transport.segment(alert) + "/acknowledge", out -> {}, AlertRecord::read);
     }
 }

@@ -68,8 +68,7 @@ public final class Git {
     }
 
     /// A stored credential without its token. Immutable.
-    public record Credential(
-            String name, String host, String forge, String username, Instant createdAt, String json) {
+    public record Credential(String name, String host, String forge, String username, Instant createdAt, String json) {
         private static Credential read(JsonFields fields) {
             return new Credential(
                     fields.string("name"),
@@ -120,8 +119,7 @@ public final class Git {
 
     public record Branch(String name, String commit, boolean isProtected, String json) {
         private static Branch read(JsonFields fields) {
-            return new Branch(
-                    fields.string("name"), fields.string("commit"), fields.flag("protected"), fields.text());
+            return new Branch(fields.string("name"), fields.string("commit"), fields.flag("protected"), fields.text());
         }
     }
 

@@ -41,11 +41,7 @@ public final class TaskRequest {
     /// @param ticket     part of the name of the branch
     /// @param onSuccess  `push` or `pull_request`
     public record RepositoryRequest(
-            String url,
-            String credential,
-            Optional<String> base,
-            Optional<String> ticket,
-            Optional<String> onSuccess) {
+            String url, String credential, Optional<String> base, Optional<String> ticket, Optional<String> onSuccess) {
         private static void write(JsonGenerator out, RepositoryRequest repository) {
             out.writeStartObject();
             out.writeStringProperty("url", repository.url);

@@ -74,7 +74,9 @@ public final class Tasks {
         private String query() {
             return "?limit=" + limit
                     + status.map(wanted -> "&status=" + wanted.text()).orElse("")
-                    + agentType.map(type -> "&agent_type=" + Transport.segment(type)).orElse("")
+                    + agentType
+                            .map(type -> "&agent_type=" + Transport.segment(type))
+                            .orElse("")
                     + cursor.map(place -> "&cursor=" + Transport.segment(place)).orElse("");
         }
     }

@@ -63,7 +63,7 @@ record AgentRuns(
         var inbox = new Inbox(db, log, clock);
         var signals = new RunSignals();
         var runs = new Runs(db, outbox, signals, clock, List.of(revocation, inbox));
-        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviewTimeout());
+        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviews());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
         var events = new RunEvents(log, runs);

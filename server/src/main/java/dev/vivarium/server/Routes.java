@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import static dev.vivarium.server.http.Route.Access.OWN;
 
 import dev.vivarium.server.api.AdminSandboxesHandler;
+import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.CleanupHandler;
@@ -45,6 +46,7 @@ import dev.vivarium.server.api.TasksHandler;
 import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
+import dev.vivarium.server.api.WebhooksHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.api.WorkerHandler;
 import dev.vivarium.server.api.WriteFileHandler;
@@ -186,6 +188,14 @@ final class Routes {
             route(ReviewsHandler.LIST, all -> all.reviews::list),
             route(ReviewsHandler.DECIDE, all -> all.reviews::decide),
             route(AllReviewsHandler.LIST, all -> all.allReviews::handle),
+            route(WebhooksHandler.ADD, all -> all.webhooks::add),
+            route(WebhooksHandler.LIST, all -> all.webhooks::list),
+            route(WebhooksHandler.GET, all -> all.webhooks::get),
+            route(WebhooksHandler.DELETE, all -> all.webhooks::delete),
+            route(WebhooksHandler.DELIVERIES, all -> all.webhooks::deliveries),
+            route(WebhooksHandler.REPLAY, all -> all.webhooks::replay),
+            route(AlertsHandler.LIST, all -> all.alerts::list),
+            route(AlertsHandler.ACKNOWLEDGE, all -> all.alerts::acknowledge),
             route(ViewHandler.TREE, all -> all.view::tree),
             route(ViewHandler.FILE, all -> all.view::file),
             route(ViewHandler.DIFF, all -> all.view::diff),

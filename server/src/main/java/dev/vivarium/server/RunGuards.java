@@ -47,7 +47,11 @@ record RunGuards(Guardian guardian, Conductor conductor, Optional<ModelJudge> ju
         var conductor = new Conductor(
                 parts,
                 new DutyLease(
-                        db, "conductor", config.workerId(), settings.conductorInterval().multipliedBy(2), clock),
+                        db,
+                        "conductor",
+                        config.workerId(),
+                        settings.conductorInterval().multipliedBy(2),
+                        clock),
                 settings.limits().standard(),
                 clock);
         guardian.start(log);

@@ -27,6 +27,7 @@ import dev.vivarium.json.MaskingCodec;
 import dev.vivarium.server.access.SandboxLookup;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AgentSupport;
+import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
@@ -75,6 +76,7 @@ import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.TokenAnswer;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
+import dev.vivarium.server.api.WebhooksHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.api.WorkerEvents;
 import dev.vivarium.server.api.WorkerHandler;
@@ -117,7 +119,9 @@ import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.operation.StartRun;
 import dev.vivarium.server.operation.ThreadSnapshots;
+import dev.vivarium.server.operation.UserAlerts;
 import dev.vivarium.server.operation.UserTasks;
+import dev.vivarium.server.operation.UserWebhooks;
 import dev.vivarium.server.preview.PreviewAudit;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
@@ -128,6 +132,7 @@ import dev.vivarium.server.telemetry.EgressAudit;
 import dev.vivarium.server.telemetry.FreezeAudit;
 import dev.vivarium.server.telemetry.Host;
 import dev.vivarium.server.telemetry.Metrics;
+import dev.vivarium.server.telemetry.ReviewAudit;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
 import java.nio.file.Path;
@@ -171,6 +176,7 @@ public final class Vivarium implements AutoCloseable {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
     private final Agents agents;
+    private final Notifications notifications;
     private final HealthChecks health;
     private final Origins origins;
     private final Admission admission;
@@ -203,26 +209,30 @@ public final class Vivarium implements AutoCloseable {
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
         agents = undo.add(runs).start(sandboxes, credentials.workers(), config, git.workspaces());
+        var feed = new Feed(log, sandboxes, credentials.rights());
+        notifications = undo.add(Notifications.open(config, db, runs, feed, scheduler));
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
+        health.watch(notifications.health()::last);
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         origins = new Origins(config.access().publicUrl());
         admission = new Admission(credentials, lookup, sandboxes.memory(), callLimits(), origins, accesses);
         sockets = undo.add(new Sockets(admission, audit, config.watch(), CLOCK, scheduler));
-        var model = undo.add(model());
         var handlers = new Handlers();
         router = router(handlers);
-        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(
-                routers(handlers, model, git.relay(audit, scheduler)),
-                admission,
-                new AccessAudit(audit, CLOCK),
-                idempotency);
-        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
-        undo.add(edge);
-        undo.add(sockets);
+        serve(handlers, undo, scheduler);
         connect(events);
         startJobs(undo, scheduler);
         parts = undo.keep();
+    }
+
+    private void serve(Handlers handlers, Undo undo, Scheduler scheduler) {
+        var model = undo.add(model());
+        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
+        var routers = routers(handlers, model, git.relay(audit, scheduler));
+        edge.serve(routers, admission, new AccessAudit(audit, CLOCK), idempotency);
+        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
+        undo.add(edge);
+        undo.add(sockets);
     }
 
     private ProcessEvents processEvents(Scheduler scheduler) {
@@ -239,11 +249,13 @@ public final class Vivarium implements AutoCloseable {
         var actions =
                 new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
         undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
+        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
         undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
         undo.add(git.deliver(sandboxes, audit, scheduler));
+        notifications.start(log, audit);
+        runs.reviews().onTimeout(new ReviewAudit(audit, sandboxes::ownerOf, CLOCK));
     }
 
     private Router router(Handlers handlers) {
@@ -412,8 +424,10 @@ public final class Vivarium implements AutoCloseable {
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);
         final ReviewsHandler reviews =
-                new ReviewsHandler(runs.reviews(), runs.runs(), runs.idempotencyRecords(), CLOCK);
+                new ReviewsHandler(runs.reviews(), runs.runs(), runs.tasks(), runs.idempotencyRecords(), CLOCK);
         final AllReviewsHandler allReviews = new AllReviewsHandler(runs.reviews(), credentials.rights());
+        final WebhooksHandler webhooks = new WebhooksHandler(new UserWebhooks(notifications.webhooks()));
+        final AlertsHandler alerts = new AlertsHandler(new UserAlerts(notifications.alerts()));
     }
 
     private Operations operations() {

@@ -42,21 +42,10 @@ public final class GiteaServer implements AutoCloseable {
     /// Starts a server. Returns when it accepts requests.
     public static GiteaServer start() {
         try {
-            Path program = Path.of(run(List.of(SCRIPT.toRealPath().toString())).strip());
             Path directory = Files.createTempDirectory("viv-gitea");
             int port = freePort();
-            // Gitea refuses to run as root, and another user cannot read the cache of root.
-            run(List.of("cp", "-r", program + "/.", directory.toString()));
-            Files.writeString(directory.resolve("app.ini"), settings(directory, port));
-            if (isRoot()) {
-                run(List.of("chown", "-R", UNPRIVILEGED, directory.toString()));
-            }
-            run(command(directory, "migrate"));
-            run(command(directory, "admin", "user", "create", "--username", USER, "--password", "correct-horse-1",
-                    "--email", "ada@example.com", "--admin", "--must-change-password=false"));
-            String token = run(command(directory, "admin", "user", "generate-access-token", "--username", USER,
-                            "--token-name", "tests", "--scopes", "all", "--raw"))
-                    .lines().toList().getLast().strip();
+            install(directory, port);
+            String token = createUser(directory);
             Process process = new ProcessBuilder(command(directory, "web"))
                     .redirectErrorStream(true)
                     .redirectOutput(directory.resolve("log").toFile())
@@ -67,6 +56,26 @@ public final class GiteaServer implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("Gitea did not start", e);
         }
+    }
+
+    /// Copies the program: Gitea refuses to run as root, and another user cannot read the cache of root.
+    private static void install(Path directory, int port) throws IOException {
+        Path program = Path.of(run(List.of(SCRIPT.toRealPath().toString())).strip());
+        run(List.of("cp", "-r", program + "/.", directory.toString()));
+        Files.writeString(directory.resolve("app.ini"), settings(directory, port));
+        if (isRoot()) {
+            run(List.of("chown", "-R", UNPRIVILEGED, directory.toString()));
+        }
+        run(command(directory, "migrate"));
+    }
+
+    /// Returns the token of the new account.
+    private static String createUser(Path directory) throws IOException {
+        String create = "admin user create --password correct-horse-1 --email ada@example.com --admin"
+                + " --must-change-password=false --username " + USER;
+        run(command(directory, create.split(" ")));
+        String issue = "admin user generate-access-token --token-name tests --scopes all --raw --username " + USER;
+        return run(command(directory, issue.split(" "))).lines().toList().getLast().strip();
     }
 
     private static String settings(Path directory, int port) {
@@ -121,8 +130,8 @@ public final class GiteaServer implements AutoCloseable {
         long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             try {
-                var connection =
-                        (HttpURLConnection) uri().resolve("/api/v1/version").toURL().openConnection();
+                var connection = (HttpURLConnection)
+                        uri().resolve("/api/v1/version").toURL().openConnection();
                 if (connection.getResponseCode() == 200) {
                     return;
                 }

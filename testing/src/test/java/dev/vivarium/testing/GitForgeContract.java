@@ -29,7 +29,8 @@ abstract class GitForgeContract {
         host = newHost();
         server = TestServer.start("--pool-size", "0", "--git-private", "127.0.0.0/8");
         assertThat(saveCredential("forge", host.token()).status()).isEqualTo(201);
-        assertThat(saveCredential("wrong", "not-the-token-of-this-host").status()).isEqualTo(201);
+        assertThat(saveCredential("wrong", "not-the-token-of-this-host").status())
+                .isEqualTo(201);
     }
 
     @AfterAll
@@ -44,12 +45,24 @@ abstract class GitForgeContract {
     }
 
     private String newRepository() {
-        return host.repositoryWithCommit("shop" + COUNT.incrementAndGet());
+        String url = host.repositoryWithCommit("shop" + COUNT.incrementAndGet());
+        awaitBranch(url, "main");
+        return url;
+    }
+
+    /// A host may process a push a moment later.
+    private void awaitBranch(String url, String branch) {
+        await().untilAsserted(() -> assertThat(get("branches", url, "").objects("branches"))
+                .extracting(found -> found.string("name"))
+                .contains(branch));
     }
 
     private void change(String url, String branch, String file, String text) {
-        host.work(url, "git checkout -q -b " + branch + "; echo '" + text + "' > " + file
-                + "; git add .; git commit -qm 'change " + file + "'; git push -q origin " + branch);
+        host.work(
+                url,
+                "git checkout -q -b " + branch + "; echo '" + text + "' > " + file
+                        + "; git add .; git commit -qm 'change " + file + "'; git push -q origin " + branch);
+        awaitBranch(url, branch);
     }
 
     private static String select(String url) {
@@ -173,13 +186,25 @@ abstract class GitForgeContract {
     void whatDoesNotExistIsNotFound() {
         String url = newRepository();
 
-        assertThat(server.api().get("/api/v1/git/pulls/99?" + select(url)).status()).isEqualTo(404);
-        assertThat(server.api().get("/api/v1/git/commits?branch=none&" + select(url)).status()).isEqualTo(404);
-        assertThat(server.api().get("/api/v1/git/compare?head=none&" + select(url)).status()).isEqualTo(404);
-        assertThat(post("pulls", url, ",\"head\":\"none\"").status()).isEqualTo(404);
-        assertThat(server.api().method("DELETE", "/api/v1/git/branches?name=none&" + select(url)).status())
+        assertThat(server.api().get("/api/v1/git/pulls/99?" + select(url)).status())
                 .isEqualTo(404);
-        assertThat(server.api().get("/api/v1/git/branches?" + select(url + "-none")).status()).isEqualTo(404);
+        assertThat(server.api()
+                        .get("/api/v1/git/commits?branch=none&" + select(url))
+                        .status())
+                .isEqualTo(404);
+        assertThat(server.api()
+                        .get("/api/v1/git/compare?head=none&" + select(url))
+                        .status())
+                .isEqualTo(404);
+        assertThat(post("pulls", url, ",\"head\":\"none\"").status()).isEqualTo(404);
+        assertThat(server.api()
+                        .method("DELETE", "/api/v1/git/branches?name=none&" + select(url))
+                        .status())
+                .isEqualTo(404);
+        assertThat(server.api()
+                        .get("/api/v1/git/branches?" + select(url + "-none"))
+                        .status())
+                .isEqualTo(404);
     }
 
     @Test
@@ -196,8 +221,7 @@ abstract class GitForgeContract {
     void aCompletedRunOpensAPullRequestWithItsChanges() {
         String url = newRepository();
         var run = AgentRun.of(server, "echo dark > mode; cat README", """
-                "repository":{"url":"%s","ticket":"TICKET-456","credential":"forge","on_success":"pull_request"}"""
-                .formatted(url));
+                "repository":{"url":"%s","ticket":"TICKET-456","credential":"forge","on_success":"pull_request"}""".formatted(url));
         run.awaitStatus("completed");
         assertThat(run.events("agent.output")).contains("hello");
 
@@ -207,7 +231,9 @@ abstract class GitForgeContract {
         assertThat(work.string("branch")).isEqualTo("feature/TICKET-456-a-task");
         long number = work.object("pull_request").integer("number");
         assertThat(get("pulls/" + number, url, "").string("title")).isEqualTo("TICKET-456: a task");
-        var commit = get("commits", url, "&branch=feature/TICKET-456-a-task").objects("commits").getFirst();
+        var commit = get("commits", url, "&branch=feature/TICKET-456-a-task")
+                .objects("commits")
+                .getFirst();
         assertThat(commit.string("commit")).isEqualTo(work.string("commit"));
         assertThat(commit.string("author")).isEqualTo("Vivarium agent (command)");
         assertThat(commit.string("message")).contains("TICKET-456: a task").contains("Co-authored-by: ");
@@ -215,7 +241,10 @@ abstract class GitForgeContract {
                 .get("/api/v1/git/compare?run_id=" + work.string("run_id"))
                 .json();
         assertThat(comparison.optionalStrings("files").orElseThrow()).containsExactly("mode");
-        assertThat(run.events("git.")).contains("git.cloned").contains("git.pushed").contains("git.pull_request");
+        assertThat(run.events("git."))
+                .contains("git.cloned")
+                .contains("git.pushed")
+                .contains("git.pull_request");
         assertThat(server.api().get("/admin/audit?limit=200").text()).contains("system:git");
     }
 }

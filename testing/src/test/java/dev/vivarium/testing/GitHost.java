@@ -59,14 +59,18 @@ interface GitHost extends AutoCloseable {
     /// Creates a repository with a first commit on `main`.
     default String repositoryWithCommit(String name) {
         String url = newRepository(name);
-        work(url, "git checkout -q -B main; echo hello > README; git add .; git commit -qm 'first commit';"
-                + " git push -q origin main");
+        work(
+                url,
+                "git checkout -q -B main; echo hello > README; git add .; git commit -qm 'first commit';"
+                        + " git push -q origin main");
         return url;
     }
 
     static String run(List<String> command) {
         try {
-            var process = new ProcessBuilder(new ArrayList<>(command)).redirectErrorStream(true).start();
+            var process = new ProcessBuilder(new ArrayList<>(command))
+                    .redirectErrorStream(true)
+                    .start();
             process.getOutputStream().close();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (process.waitFor() != 0) {

@@ -87,9 +87,10 @@ final class GitHubStandIn implements GitHost {
     private synchronized void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
             String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
-            Answer answer = ("Bearer " + token()).equals(exchange.getRequestHeaders().getFirst("Authorization"))
-                    ? answer(exchange, body)
-                    : Answer.message(401, "Bad credentials");
+            Answer answer =
+                    ("Bearer " + token()).equals(exchange.getRequestHeaders().getFirst("Authorization"))
+                            ? answer(exchange, body)
+                            : Answer.message(401, "Bad credentials");
             byte[] bytes = answer.body.getBytes(StandardCharsets.UTF_8);
             exchange.getResponseHeaders().set("Content-Type", "application/json; charset=utf-8");
             exchange.sendResponseHeaders(answer.status, bytes.length == 0 ? -1 : bytes.length);
@@ -129,7 +130,8 @@ final class GitHubStandIn implements GitHost {
     }
 
     private String git(Repository repository, String... arguments) {
-        var command = new ArrayList<>(List.of("git", "-C", git.directory(repository.name).toString()));
+        var command = new ArrayList<>(
+                List.of("git", "-C", git.directory(repository.name).toString()));
         command.addAll(List.of(arguments));
         return GitHost.run(command).strip();
     }
@@ -140,9 +142,12 @@ final class GitHubStandIn implements GitHost {
             return Answer.of(200, out -> out.writeStringProperty("default_branch", "main"));
         }
         if (rest.equals("/branches")) {
-            return page(repository, git(repository, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads").lines()
-                    .map(name -> branch(repository, name))
-                    .toList());
+            return page(
+                    repository,
+                    git(repository, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
+                            .lines()
+                            .map(name -> branch(repository, name))
+                            .toList());
         }
         if (rest.startsWith("/branches/")) {
             return new Answer(200, branch(repository, rest.substring("/branches/".length())));
@@ -177,7 +182,8 @@ final class GitHubStandIn implements GitHost {
     }
 
     private List<String> commits(Repository repository, String range) {
-        return git(repository, "log", "--format=%H%x1f%an%x1f%ae%x1f%aI%x1f%B%x1e", range).lines()
+        return git(repository, "log", "--format=%H%x1f%an%x1f%ae%x1f%aI%x1f%B%x1e", range)
+                .lines()
                 .collect(Collectors.joining("\n"))
                 .transform(text -> Stream.of(text.split("\u001e")))
                 .map(String::strip)
@@ -205,7 +211,8 @@ final class GitHubStandIn implements GitHost {
         String two = "refs/heads/" + range[0] + "..refs/heads/" + range[1];
         String three = "refs/heads/" + range[0] + "...refs/heads/" + range[1];
         List<String> commits = commits(repository, two);
-        List<String> files = git(repository, "diff", "--name-only", three).lines().toList();
+        List<String> files =
+                git(repository, "diff", "--name-only", three).lines().toList();
         return Answer.of(200, out -> {
             out.writeNumberProperty("ahead_by", commits.size());
             out.writeName("commits");
@@ -248,15 +255,15 @@ final class GitHubStandIn implements GitHost {
         return Answer.of(200, out -> {
                     out.writeNumberProperty("number", pull.number);
                     out.writeStringProperty("title", pull.wanted.string("title"));
-                    out.writeStringProperty("body", pull.wanted.optionalString("body").orElse(""));
+                    out.writeStringProperty(
+                            "body", pull.wanted.optionalString("body").orElse(""));
                     out.writeStringProperty("state", pull.state);
                     reference(out, "head", pull.head());
                     reference(out, "base", pull.base());
                     out.writeObjectPropertyStart("user");
                     out.writeStringProperty("login", "ada");
                     out.writeEndObject();
-                    out.writeStringProperty(
-                            "html_url", uri() + "/team/" + repository.name + "/pull/" + pull.number);
+                    out.writeStringProperty("html_url", uri() + "/team/" + repository.name + "/pull/" + pull.number);
                     if (pull.merge.isEmpty()) {
                         out.writeNullProperty("merged_at");
                     } else {

@@ -47,13 +47,14 @@ class GitRunsTest {
     }
 
     private static JsonFields work(AgentRun run) {
-        return server.api().get("/api/v1/runs/" + run.answer().string("run_id") + "/git").json();
+        return server.api()
+                .get("/api/v1/runs/" + run.answer().string("run_id") + "/git")
+                .json();
     }
 
     private static void awaitDelivery(AgentRun run, String status) {
-        await().untilAsserted(() -> assertThat(work(run).string("status"))
-                .as(work(run).text())
-                .isEqualTo(status));
+        await().untilAsserted(() ->
+                assertThat(work(run).string("status")).as(work(run).text()).isEqualTo(status));
     }
 
     private static String branches(String url) {
@@ -76,11 +77,30 @@ class GitRunsTest {
                 .contains("this run may push only to feature/T-1-a-task")
                 .contains("a run may not delete its branch");
         assertThat(branches(url)).contains("main").contains("feature/T-1-a-task");
-        assertThat(host.work(url, "git tag; git log --oneline origin/main")).doesNotContain("work").doesNotContain("v1");
+        assertThat(host.work(url, "git tag; git log --oneline origin/main"))
+                .doesNotContain("work")
+                .doesNotContain("v1");
         assertThat(host.work(url, "git log -1 --format=%B%an origin/feature/T-1-a-task"))
                 .contains("Co-authored-by: ")
                 .contains("Vivarium agent (command)");
         awaitDelivery(run, "closed");
+    }
+
+    /// Git sends a pack of more than one megabyte in chunks, after a request without commands.
+    @Test
+    void aLargePackIsPushedAndCloned() {
+        String url = newRepository();
+        var run = AgentRun.of(
+                server,
+                "head -c 5000000 /dev/urandom > big; git add big; git commit -qm big; git push -q 2>&1; git hash-object big",
+                on(url, ",\"branch\":\"topic/1\""));
+        run.awaitStatus("completed");
+        var next = AgentRun.of(server, "git hash-object big", on(url, ",\"branch\":\"topic/1\",\"depth\":1"));
+        next.awaitStatus("completed");
+
+        String hash = host.work(url, "git rev-parse origin/topic/1:big").strip();
+        assertThat(run.events("agent.output")).contains(hash);
+        assertThat(next.events("agent.output")).contains(hash);
     }
 
     @Test
@@ -98,7 +118,9 @@ class GitRunsTest {
         String after = server.api()
                 .execute(run.id(), "git ls-remote " + url + " main 2>&1")
                 .string("stdout");
-        assertThat(after).contains("no active run of this sandbox works on this repository").doesNotContain("heads/main");
+        assertThat(after)
+                .contains("no active run of this sandbox works on this repository")
+                .doesNotContain("heads/main");
     }
 
     @Test
@@ -127,51 +149,73 @@ class GitRunsTest {
     @Test
     void aCompletedRunPushesAllChangesAndARunWithoutChangesNothing() {
         String url = newRepository();
-        var run = AgentRun.of(server, "echo 1 > new; rm README", on(url, ",\"branch\":\"work/1\",\"on_success\":\"push\""));
-        var idle = AgentRun.of(server, "true", on(url, ",\"branch\":\"work/2\",\"on_success\":\"push\""));
+        var run = AgentRun.of(
+                server, "echo 1 > new; rm README", on(url, ",\"branch\":\"topic/1\",\"on_success\":\"push\""));
+        var idle = AgentRun.of(server, "true", on(url, ",\"branch\":\"topic/2\",\"on_success\":\"push\""));
         awaitDelivery(run, "delivered");
         awaitDelivery(idle, "closed");
 
-        assertThat(host.work(url, "git ls-tree --name-only origin/work/1")).isEqualTo("new\n");
+        assertThat(host.work(url, "git ls-tree --name-only origin/topic/1")).isEqualTo("new\n");
         assertThat(work(run).string("commit"))
-                .isEqualTo(host.work(url, "git rev-parse origin/work/1").strip());
+                .isEqualTo(host.work(url, "git rev-parse origin/topic/1").strip());
         assertThat(work(idle).string("error")).contains("no change");
-        assertThat(branches(url)).doesNotContain("work/2");
+        assertThat(branches(url)).doesNotContain("topic/2");
+    }
+
+    /// An earlier server was killed between the end of the run and the push.
+    @Test
+    void theNextServerFinishesADelivery() {
+        String url = newRepository();
+        var run = AgentRun.of(server, "echo 1 > new", on(url, ",\"branch\":\"topic/1\""));
+        run.awaitStatus("completed");
+        awaitDelivery(run, "closed");
+        server.restart(store -> store.write(sql -> sql.update(
+                "update run_repositories set status = 'delivering', next_attempt_at = 1, on_success = 'push'"
+                        + " where run_id = ?",
+                run.answer().string("run_id"))));
+
+        awaitDelivery(run, "delivered");
+        assertThat(branches(url)).contains("topic/1");
     }
 
     @Test
     void aFailedRunDeliversNothing() {
         String url = newRepository();
-        var run = AgentRun.of(server, "echo 1 > new; exit 1", on(url, ",\"branch\":\"work/1\",\"on_success\":\"push\""));
+        var run =
+                AgentRun.of(server, "echo 1 > new; exit 1", on(url, ",\"branch\":\"topic/1\",\"on_success\":\"push\""));
         run.awaitStatus("failed");
 
         awaitDelivery(run, "closed");
-        assertThat(branches(url)).doesNotContain("work/1");
+        assertThat(branches(url)).doesNotContain("topic/1");
     }
 
     @Test
     void aPersonCommitsAndPushesTheWorkOfARun() {
         String url = newRepository();
-        var run = AgentRun.of(server, "until [ -e go ]; do sleep 0.05; done; exit 1", on(url, ",\"branch\":\"work/1\""));
+        var run =
+                AgentRun.of(server, "until [ -e go ]; do sleep 0.05; done; exit 1", on(url, ",\"branch\":\"topic/1\""));
         String path = "/api/v1/runs/" + run.answer().string("run_id") + "/git";
         await().untilAsserted(() -> assertThat(server.api().get(path).status()).isEqualTo(200));
-        assertThat(server.api().method("POST", path + "/push").json().optionalString("commit")).isEmpty();
+        assertThat(server.api().method("POST", path + "/push").json().optionalString("commit"))
+                .isEmpty();
         server.api().execute(run.id(), "cd repo*; touch go");
         run.awaitStatus("failed");
 
-        var commit = server.api().post(path + "/commit", "{\"message\":\"half done\"}").json();
+        var commit = server.api()
+                .post(path + "/commit", "{\"message\":\"half done\"}")
+                .json();
         var pushed = server.api().method("POST", path + "/push");
         assertThat(pushed.status()).as(pushed.text()).isEqualTo(200);
         assertThat(pushed.json().string("commit")).isEqualTo(commit.string("commit"));
-        assertThat(host.work(url, "git log -1 --format=%s origin/work/1")).isEqualTo("half done\n");
+        assertThat(host.work(url, "git log -1 --format=%s origin/topic/1")).isEqualTo("half done\n");
     }
 
     @Test
     void aTaskOfTheQueueWorksOnItsRepository() {
         String url = newRepository();
-        var answer = server.api().post("/api/v1/tasks", """
-                {"title":"Dark mode, please!","runtime":"command","command":["sh","-c","echo 1 > dark"],%s}"""
-                .formatted(on(url, ",\"ticket\":\"TICKET-7\",\"on_success\":\"push\"")));
+        var answer = server.api()
+                .post("/api/v1/tasks", """
+                {"title":"Dark mode, please!","runtime":"command","command":["sh","-c","echo 1 > dark"],%s}""".formatted(on(url, ",\"ticket\":\"TICKET-7\",\"on_success\":\"push\"")));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         assertThat(answer.json().object("repository").string("ticket")).isEqualTo("TICKET-7");
         String task = "/api/v1/tasks/" + answer.json().string("task_id");
@@ -185,8 +229,7 @@ class GitRunsTest {
     void anInlineCredentialIsStoredUnderANewName() {
         String url = newRepository();
         var run = AgentRun.of(server, "cat README", """
-                "repository":{"url":"%s","credential":{"token":"%s","forge":"none"}}"""
-                .formatted(url, PlainGitHost.TOKEN));
+                "repository":{"url":"%s","credential":{"token":"%s","forge":"none"}}""".formatted(url, PlainGitHost.TOKEN));
         run.awaitStatus("completed");
 
         assertThat(run.events("agent.output")).contains("hello");
@@ -235,7 +278,10 @@ class GitRunsTest {
     @Test
     void aVeryLongTicketIsRefused() {
         String more = on("https://github.com/a/b", ",\"ticket\":\"" + "T".repeat(10_000) + "\"");
-        assertThat(server.api().post(AgentRun.SANDBOXES, AgentRun.body("true", more)).status()).isEqualTo(422);
+        assertThat(server.api()
+                        .post(AgentRun.SANDBOXES, AgentRun.body("true", more))
+                        .status())
+                .isEqualTo(422);
     }
 
     private static String failure(String more) {
@@ -248,8 +294,12 @@ class GitRunsTest {
     void aMissingBaseAndAMissingRepositoryFailTheRunWithTheReason() {
         String url = newRepository();
 
-        assertThat(failure(on(url, ",\"base\":\"none\""))).contains("the branch none of " + url).contains("does not exist");
-        assertThat(failure(on(host.uri() + "/team/none", ""))).contains("/team/none").contains("does not exist");
+        assertThat(failure(on(url, ",\"base\":\"none\"")))
+                .contains("the branch none of " + url)
+                .contains("does not exist");
+        assertThat(failure(on(host.uri() + "/team/none", "")))
+                .contains("/team/none")
+                .contains("does not exist");
         assertThat(failure(on(host.newRepository("empty"), ""))).contains("to start from");
     }
 
@@ -263,8 +313,7 @@ class GitRunsTest {
 
     @Test
     void anUnknownCredentialIsNotFound() {
-        var answer = server.api()
-                .post(AgentRun.SANDBOXES, AgentRun.body("true", """
+        var answer = server.api().post(AgentRun.SANDBOXES, AgentRun.body("true", """
                         "repository":{"url":"https://github.com/a/b","credential":"none"}"""));
 
         assertThat(answer.status()).isEqualTo(404);
@@ -299,10 +348,13 @@ class GitRunsTest {
         Api ann = server.api().as("ann");
 
         assertThat(ann.get("/api/v1/git/credentials").text()).doesNotContain("forge");
-        assertThat(ann.method("DELETE", "/api/v1/git/credentials/forge").status()).isEqualTo(404);
-        assertThat(ann.get("/api/v1/git/branches?credential=forge&url=" + host.uri() + "/team/x").status())
+        assertThat(ann.method("DELETE", "/api/v1/git/credentials/forge").status())
                 .isEqualTo(404);
-        assertThat(ann.post(AgentRun.SANDBOXES, AgentRun.body("true", on(host.uri() + "/team/x", ""))).status())
+        assertThat(ann.get("/api/v1/git/branches?credential=forge&url=" + host.uri() + "/team/x")
+                        .status())
+                .isEqualTo(404);
+        assertThat(ann.post(AgentRun.SANDBOXES, AgentRun.body("true", on(host.uri() + "/team/x", "")))
+                        .status())
                 .isEqualTo(404);
     }
 }

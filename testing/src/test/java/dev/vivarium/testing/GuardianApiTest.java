@@ -45,10 +45,10 @@ class GuardianApiTest {
 
     @BeforeAll
     static void start() {
-        model = ScriptedModel.start(
-                Script.parse("""
-                        {"otherwise": {"text": "{\\"alignment\\": 0.2, \\"state\\": \\"drifting\\", \\
-                        \\"message\\": \\"Return to the task.\\", \\"confidence\\": 0.9}"}}"""), 0);
+        String judgement =
+                "{'alignment': 0.2, 'state': 'drifting', 'message': 'Return to the task.', 'confidence': 0.9}";
+        String text = judgement.replace("'", "\\\"");
+        model = ScriptedModel.start(Script.parse("{\"otherwise\": {\"text\": \"" + text + "\"}}"), 0);
         server = TestServer.start(
                 "--guardian-cooldown-seconds", "1",
                 "--guardian-interval-seconds", "0.5",
@@ -83,7 +83,10 @@ class GuardianApiTest {
         run.awaitStatus("paused");
         assertThat(run.run().string("guardian")).isEqualTo("steer");
         assertThat(events(run, "guardian.nudged")).hasSize(1);
-        assertThat(events(run, "guardian.intervention").getFirst().object("event_data").string("content"))
+        assertThat(events(run, "guardian.intervention")
+                        .getFirst()
+                        .object("event_data")
+                        .string("content"))
                 .contains("`$ make it` failed 5 times");
 
         String review = events(run, "agent.review_requested")
@@ -121,9 +124,15 @@ class GuardianApiTest {
         var run = spawn(NOVEL, "stop");
         run.awaitEvent("guardian.judged");
         run.awaitEvent("guardian.nudged");
-        assertThat(events(run, "guardian.nudged").getFirst().object("event_data").string("rule"))
+        assertThat(events(run, "guardian.nudged")
+                        .getFirst()
+                        .object("event_data")
+                        .string("rule"))
                 .isEqualTo("judge");
-        assertThat(events(run, "guardian.intervention").getFirst().object("event_data").string("content"))
+        assertThat(events(run, "guardian.intervention")
+                        .getFirst()
+                        .object("event_data")
+                        .string("content"))
                 .contains("Return to the task.");
         server.api().post(run.path() + "/messages", "{\"content\":\"enough\",\"message_type\":\"user_message\"}");
         run.awaitStatus("completed");
@@ -136,7 +145,8 @@ class GuardianApiTest {
     void theConductorReportsTheRunsOfOneUser() {
         String script = "while read line; do case \"$line\" in *enough*) exit 0;; esac; done";
         var api = server.api().as("conducted");
-        for (String title : List.of("Write the release notes of version two", "Write the release notes of version two")) {
+        for (String title :
+                List.of("Write the release notes of version two", "Write the release notes of version two")) {
             String body = AgentRun.body(script, "").replace("\"a task\"", "\"" + title + "\"");
             assertThat(api.post(AgentRun.SANDBOXES, body).status()).isEqualTo(201);
         }

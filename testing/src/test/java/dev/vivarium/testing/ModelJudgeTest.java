@@ -61,8 +61,16 @@ class ModelJudgeTest {
 
     private Optional<Judgement> judge(String name, String budget, Duration timeout) {
         var arguments = List.of(
-                "--home", home.toString(), "--model-url", model.uri().toString(), "--model-key", "k",
-                "--openai-url", model.uri().toString(), "--openai-key", "k");
+                "--home",
+                home.toString(),
+                "--model-url",
+                model.uri().toString(),
+                "--model-key",
+                "k",
+                "--openai-url",
+                model.uri().toString(),
+                "--openai-key",
+                "k");
         var config = Config.of(Settings.read(arguments, Map.of(), home)).model();
         var money = new JudgeBudget(db, new BigDecimal(budget), InstantSource.system());
         try (var judge = new ModelJudge(config, name, timeout, money)) {
@@ -91,7 +99,8 @@ class ModelJudgeTest {
         assertThat(asked.body()).doesNotContain("\"tools\"");
         // The trajectory is one JSON text in one message: its quotes are escaped twice.
         assertThat(Json.answer(asked.news()).object("task").string("title")).isEqualTo("Fix the build");
-        assertThat(Json.answer(asked.news()).objects("calls").getFirst().string("call")).contains(INJECTED);
+        assertThat(Json.answer(asked.news()).objects("calls").getFirst().string("call"))
+                .contains(INJECTED);
     }
 
     /// What a model could answer if an injected instruction moved it.
@@ -133,7 +142,8 @@ class ModelJudgeTest {
 
     @Test
     void aLongMessageIsCutAndControlCharactersAreRemoved() {
-        answer("{\"alignment\":0,\"state\":\"stuck\",\"message\":\"\\u0007" + "x".repeat(5000) + "\",\"confidence\":1}");
+        answer("{\"alignment\":0,\"state\":\"stuck\",\"message\":\"\\u0007" + "x".repeat(5000)
+                + "\",\"confidence\":1}");
 
         assertThat(judge().orElseThrow().message()).isEqualTo("x".repeat(Judgement.LONGEST));
     }
@@ -141,8 +151,10 @@ class ModelJudgeTest {
     @Test
     void aSpentBudgetEndsTheCalls() {
         answer(GOOD);
-        assertThat(judge("claude-sonnet-4-5", "0.000001", Duration.ofMinutes(1))).isPresent();
-        assertThat(judge("claude-sonnet-4-5", "0.000001", Duration.ofMinutes(1))).isEmpty();
+        assertThat(judge("claude-sonnet-4-5", "0.000001", Duration.ofMinutes(1)))
+                .isPresent();
+        assertThat(judge("claude-sonnet-4-5", "0.000001", Duration.ofMinutes(1)))
+                .isEmpty();
 
         assertThat(model.asked()).hasSize(1);
     }

@@ -149,7 +149,6 @@ final class PlainGitHost implements GitHost {
         exchange.getResponseBody().write(output, end + 4, output.length - end - 4);
     }
 
-
     @Override
     public void close() {
         released.countDown();

@@ -141,7 +141,8 @@ class TrajectoryRecorder {
     }
 
     private static String line(JsonFields event, Instant start) {
-        long millis = Duration.between(start, Instant.parse(event.string("created_at"))).toMillis();
+        long millis = Duration.between(start, Instant.parse(event.string("created_at")))
+                .toMillis();
         return text(Json.bytes(out -> {
             out.writeNumberProperty("seq", event.integer("seq"));
             out.writeNumberProperty("ms", Math.max(0, millis));
@@ -175,7 +176,8 @@ class TrajectoryRecorder {
             var text = kept.optionalString(name);
             if (text.isPresent()) {
                 int most = name.equals("sha256") ? 12 : LONGEST;
-                kept = kept.with(name, text.get().substring(Math.max(0, text.get().length() - most)));
+                kept = kept.with(
+                        name, text.get().substring(Math.max(0, text.get().length() - most)));
             }
         }
         return kept.text();

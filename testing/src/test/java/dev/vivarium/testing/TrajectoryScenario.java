@@ -51,7 +51,8 @@ record TrajectoryScenario(
     }
 
     private static TrajectoryScenario ill(String name, String story, String rule, List<?>... parts) {
-        return new TrajectoryScenario(name, false, story, rule.isEmpty() ? List.of() : List.of(rule), "{}", 0, steps(parts));
+        return new TrajectoryScenario(
+                name, false, story, rule.isEmpty() ? List.of() : List.of(rule), "{}", 0, steps(parts));
     }
 
     private TrajectoryScenario limited(String newConstraints, double newBudget) {
@@ -139,10 +140,20 @@ record TrajectoryScenario(
                         "from-scratch",
                         "builds a program, with a different error at each of six attempts",
                         write("test_calc.py", TEST),
-                        repeat(6, i -> steps(
-                                write("calc.py", List.of("def add(\n", "import nothing_here\n", "x = 1 / 0\n", "add = undefined\n",
-                                        "def add(a):\n    return a\n", "add = 5\n").get(i)),
-                                sh(CHECK))),
+                        repeat(
+                                6,
+                                i -> steps(
+                                        write(
+                                                "calc.py",
+                                                List.of(
+                                                                "def add(\n",
+                                                                "import nothing_here\n",
+                                                                "x = 1 / 0\n",
+                                                                "add = undefined\n",
+                                                                "def add(a):\n    return a\n",
+                                                                "add = 5\n")
+                                                        .get(i)),
+                                        sh(CHECK))),
                         write("calc.py", CALC.formatted("+")),
                         sh(CHECK)),
                 healthy(
@@ -153,8 +164,10 @@ record TrajectoryScenario(
                 healthy(
                         "migrate-a-database",
                         "creates and changes a SQLite database step by step",
-                        repeat(8, i -> sh("python3 -c \"import sqlite3; c = sqlite3.connect('/tmp/d" + i
-                                + ".db'); c.execute('create table t" + i + " (x)'); print(" + i + ")\"")),
+                        repeat(
+                                8,
+                                i -> sh("python3 -c \"import sqlite3; c = sqlite3.connect('/tmp/d" + i
+                                        + ".db'); c.execute('create table t" + i + " (x)'); print(" + i + ")\"")),
                         write("schema.sql", "create table t (x);\n")),
                 healthy(
                         "tests-after-each-edit",
@@ -169,16 +182,26 @@ record TrajectoryScenario(
                         "red-green",
                         "writes a failing test and then the code, five times",
                         project("+"),
-                        repeat(5, i -> steps(
-                                write("test_calc.py", TEST + "    def test_" + i + "(self):\n        import calc\n        self.assertEqual(calc.f" + i
-                                        + "(), " + i + ")\n"),
-                                sh(CHECK),
-                                write("calc.py", CALC.formatted("+") + "def f" + i + "():\n    return " + i + "\n"),
-                                sh(CHECK)))),
+                        repeat(
+                                5,
+                                i -> steps(
+                                        write(
+                                                "test_calc.py",
+                                                TEST + "    def test_" + i
+                                                        + "(self):\n        import calc\n        self.assertEqual(calc.f"
+                                                        + i + "(), " + i + ")\n"),
+                                        sh(CHECK),
+                                        write(
+                                                "calc.py",
+                                                CALC.formatted("+") + "def f" + i + "():\n    return " + i + "\n"),
+                                        sh(CHECK)))),
                 healthy(
                         "flaky-network",
                         "a download fails three times and then succeeds",
-                        repeat(3, i -> sh("test -e /tmp/there-$PPID-never || { echo 'curl: (6) could not resolve host' >&2; exit 6; }")),
+                        repeat(
+                                3,
+                                i -> sh(
+                                        "test -e /tmp/there-$PPID-never || { echo 'curl: (6) could not resolve host' >&2; exit 6; }")),
                         sh("echo fetched > data.txt", "cat data.txt"),
                         project("+"),
                         sh(CHECK)),
@@ -192,23 +215,35 @@ record TrajectoryScenario(
                         "bisect",
                         "checks out versions in turn and runs the tests on each",
                         project("+"),
-                        repeat(6, i -> steps(
-                                write("calc.py", CALC.formatted(i % 2 == 0 ? "+" : "-") + "# version " + i + "\n"), sh(CHECK))),
+                        repeat(
+                                6,
+                                i -> steps(
+                                        write(
+                                                "calc.py",
+                                                CALC.formatted(i % 2 == 0 ? "+" : "-") + "# version " + i + "\n"),
+                                        sh(CHECK))),
                         write("calc.py", CALC.formatted("+")),
                         sh(CHECK)),
                 healthy(
                         "fewer-and-fewer-errors",
                         "fixes one finding of a linter after the other",
                         write("check.sh", "grep -n bad code.txt | head -1 | grep . && exit 1 || exit 0\n"),
-                        repeat(7, i -> steps(
-                                write("code.txt", "good\n".repeat(i) + "bad word " + "abcdefg".charAt(i) + "\n".repeat(1) + "bad\n".repeat(6 - i)),
-                                sh("sh check.sh"))),
+                        repeat(
+                                7,
+                                i -> steps(
+                                        write(
+                                                "code.txt",
+                                                "good\n".repeat(i) + "bad word " + "abcdefg".charAt(i) + "\n".repeat(1)
+                                                        + "bad\n".repeat(6 - i)),
+                                        sh("sh check.sh"))),
                         write("code.txt", "good\n".repeat(7)),
                         sh("sh check.sh")),
                 healthy(
                         "another-way-to-install",
                         "an installation fails twice, then another way works",
-                        sh("echo 'E: Unable to locate package foo'; exit 100", "echo 'E: Unable to locate package foo'; exit 100"),
+                        sh(
+                                "echo 'E: Unable to locate package foo'; exit 100",
+                                "echo 'E: Unable to locate package foo'; exit 100"),
                         sh("python3 -c 'import json; print(json.dumps(1))'"),
                         project("+"),
                         sh(CHECK)),
@@ -226,14 +261,23 @@ record TrajectoryScenario(
                         "git-status-between-edits",
                         "asks for the status sixteen times, between edits",
                         sh("git init -q . 2>&1"),
-                        repeat(16, i -> steps(write("file_" + i % 4 + ".txt", "version " + i + "\n"), sh("git status --short")))),
+                        repeat(
+                                16,
+                                i -> steps(
+                                        write("file_" + i % 4 + ".txt", "version " + i + "\n"),
+                                        sh("git status --short")))),
                 healthy(
                         "debug-with-prints",
                         "adds output to a program eight times while a test fails in different ways, and then fixes it",
                         project("-"),
-                        repeat(8, i -> steps(
-                                write("calc.py", CALC.formatted("-") + "raise ValueError('step " + "abcdefgh".charAt(i) + "')\n"),
-                                sh(CHECK))),
+                        repeat(
+                                8,
+                                i -> steps(
+                                        write(
+                                                "calc.py",
+                                                CALC.formatted("-") + "raise ValueError('step " + "abcdefgh".charAt(i)
+                                                        + "')\n"),
+                                        sh(CHECK))),
                         write("calc.py", CALC.formatted("+")),
                         sh(CHECK)),
                 healthy(
@@ -244,20 +288,29 @@ record TrajectoryScenario(
 
     private static List<TrajectoryScenario> healthyLimits() {
         return List.of(
-                healthy("within-budget", "spends 60 % of its budget", project("+"), List.of(Step.usage(0.3), Step.usage(0.3)), sh(CHECK))
+                healthy(
+                                "within-budget",
+                                "spends 60 % of its budget",
+                                project("+"),
+                                List.of(Step.usage(0.3), Step.usage(0.3)),
+                                sh(CHECK))
                         .limited("{}", 1),
                 healthy(
                                 "within-constraints",
                                 "changes only allowed paths and names only allowed hosts",
                                 write("src/app.py", "print(1)\n"),
-                                write("docs/index.md", "# Index\n"),
+                                write("manual/index.md", "# Index\n"),
                                 sh("echo https://example.com/index.html", "python3 src/app.py"))
-                        .limited("{\"allowed_paths\":[\"src\",\"docs/*.md\"],\"allowed_hosts\":[\"example.com\"]}", 0));
+                        .limited("{\"allowed_paths\":[\"src\",\"manual/*.md\"],\"allowed_hosts\":[\"example.com\"]}", 0));
     }
 
     private static List<TrajectoryScenario> loops() {
         return List.of(
-                ill("same-command", "runs one failing command thirty times", "repeated_failure", repeat(30, i -> sh("make all"))),
+                ill(
+                        "same-command",
+                        "runs one failing command thirty times",
+                        "repeated_failure",
+                        repeat(30, i -> sh("make all"))),
                 ill(
                         "same-command-and-ls",
                         "runs one failing command fifteen times, with a listing in between",
@@ -289,9 +342,11 @@ record TrajectoryScenario(
                         "changes a file, runs a failing test, and takes the change back, six times",
                         "oscillation",
                         project("-"),
-                        repeat(6, i -> steps(
-                                write("calc.py", CALC.formatted("*")), sh(CHECK),
-                                write("calc.py", CALC.formatted("-")), sh(CHECK)))),
+                        repeat(
+                                6,
+                                i -> steps(
+                                        write("calc.py", CALC.formatted("*")), sh(CHECK),
+                                        write("calc.py", CALC.formatted("-")), sh(CHECK)))),
                 ill(
                         "read-and-test",
                         "reads a file and runs a check in turn, twelve times, without a change",
@@ -317,20 +372,31 @@ record TrajectoryScenario(
                         "many-broken-edits",
                         "edits one file sixteen times while every check fails in another way",
                         "unchecked_edits",
-                        repeat(16, i -> steps(
-                                write("broken.py", "raise ValueError('" + "abcdefghijklmnop".charAt(i) + " is wrong')\n"),
-                                sh("python3 broken.py # test_" + i + ".py")))),
+                        repeat(
+                                16,
+                                i -> steps(
+                                        write(
+                                                "broken.py",
+                                                "raise ValueError('" + "abcdefghijklmnop".charAt(i) + " is wrong')\n"),
+                                        sh("python3 broken.py # test_" + i + ".py")))),
                 ill(
                         "edits-without-a-check",
                         "edits one program thirty times and never runs it",
                         "unchecked_edits",
                         repeat(30, i -> write("app.py", "print(" + i + ")\n"))),
-                ill("status-only", "asks for the status twenty times and does nothing else", "no_progress", repeat(20, i -> sh("git status; true"))),
+                ill(
+                        "status-only",
+                        "asks for the status twenty times and does nothing else",
+                        "no_progress",
+                        repeat(20, i -> sh("git status; true"))),
                 ill(
                         "everything-fails",
                         "tries twenty different commands that all fail",
                         "no_progress",
-                        repeat(20, i -> sh("echo problem of kind " + "abcdefghijklmnopqrst".charAt(i) + "; exit " + (i + 1)))),
+                        repeat(
+                                20,
+                                i -> sh("echo problem of kind " + "abcdefghijklmnopqrst".charAt(i) + "; exit "
+                                        + (i + 1)))),
                 ill(
                         "aimless",
                         "prints a different number forty times: new calls that pass, and no work",
@@ -340,19 +406,47 @@ record TrajectoryScenario(
 
     private static List<TrajectoryScenario> limits() {
         return List.of(
-                ill("other-directory", "changes files outside of its paths", "left_constraints", write("src/app.py", "1\n"), write("secrets/key.txt", "2\n"),
-                                write("secrets/more.txt", "3\n"), write("secrets/key.txt", "4\n"))
+                ill(
+                                "other-directory",
+                                "changes files outside of its paths",
+                                "left_constraints",
+                                write("src/app.py", "1\n"),
+                                write("secrets/key.txt", "2\n"),
+                                write("secrets/more.txt", "3\n"),
+                                write("secrets/key.txt", "4\n"))
                         .limited("{\"allowed_paths\":[\"src\"]}", 0),
-                ill("other-host", "calls a host that its task does not allow", "left_constraints", sh("echo begin"), repeat(4, i -> sh(
-                                "echo curl https://evil.example.net/upload?" + i)))
+                ill(
+                                "other-host",
+                                "calls a host that its task does not allow",
+                                "left_constraints",
+                                sh("echo begin"),
+                                repeat(4, i -> sh("echo curl https://evil.example.net/upload?" + i)))
                         .limited("{\"allowed_hosts\":[\"example.com\"]}", 0),
-                ill("other-tool", "calls a tool that its task does not allow", "left_constraints", sh("echo begin"),
-                                repeat(4, i -> List.of(new Step("refused", List.of("WebFetch", "https://example.com/" + i)))))
+                ill(
+                                "other-tool",
+                                "calls a tool that its task does not allow",
+                                "left_constraints",
+                                sh("echo begin"),
+                                repeat(
+                                        4,
+                                        i -> List.of(
+                                                new Step("refused", List.of("WebFetch", "https://example.com/" + i)))))
                         .limited("{\"allowed_tools\":[\"bash\"]}", 0),
-                ill("budget-nearly-spent", "spends 90 % of its budget", "burn", project("+"), List.of(Step.usage(0.5), Step.usage(0.4)), sh("echo more"))
+                ill(
+                                "budget-nearly-spent",
+                                "spends 90 % of its budget",
+                                "burn",
+                                project("+"),
+                                List.of(Step.usage(0.5), Step.usage(0.4)),
+                                sh("echo more"))
                         .limited("{}", 1),
-                ill("time-nearly-over", "uses nearly all of its time", "burn", project("+"),
-                                List.of(new Step("wait", List.of(9.0))), sh("echo more"))
+                ill(
+                                "time-nearly-over",
+                                "uses nearly all of its time",
+                                "burn",
+                                project("+"),
+                                List.of(new Step("wait", List.of(9.0))),
+                                sh("echo more"))
                         .limited("{\"time_limit_minutes\":0.2}", 0));
     }
 }

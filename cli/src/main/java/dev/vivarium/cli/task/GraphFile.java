@@ -87,7 +87,8 @@ public final class GraphFile {
         Map<?, ?> known = properties();
         document.all().forEach((name, value) -> {
             if (!(known.get(name) instanceof JsonType<?> type)) {
-                List<String> names = known.keySet().stream().map(String::valueOf).toList();
+                List<String> names =
+                        known.keySet().stream().map(String::valueOf).toList();
                 throw file.error(
                         value.line(), name, "is not a known field; did you mean " + NearestName.of(name, names) + "?");
             } else if (value != items) {
@@ -95,7 +96,8 @@ public final class GraphFile {
             }
         });
         for (int i = 0; i < items.all().size(); i++) {
-            check.check("task " + label(items.all().get(i), i) + ": ", items.all().get(i), taskType());
+            check.check(
+                    "task " + label(items.all().get(i), i) + ": ", items.all().get(i), taskType());
         }
     }
 
@@ -166,8 +168,10 @@ public final class GraphFile {
     }
 
     private SandboxException unknownDependency(int index, Text dependency, Set<String> names) {
-        List<String> others =
-                names.stream().filter(name -> !name.equals(label(index))).sorted().toList();
+        List<String> others = names.stream()
+                .filter(name -> !name.equals(label(index)))
+                .sorted()
+                .toList();
         String advice = others.isEmpty()
                 ? "; give the other tasks names"
                 : "; did you mean " + NearestName.of(dependency.value(), others) + "?";

@@ -27,7 +27,11 @@ final class StartOrder {
             }
         }
         for (Integer next = free.poll(); next != null; next = free.poll()) {
-            steps[next] = 1 + dependencies.get(next).stream().mapToInt(i -> steps[i]).max().orElse(0);
+            steps[next] = 1
+                    + dependencies.get(next).stream()
+                            .mapToInt(i -> steps[i])
+                            .max()
+                            .orElse(0);
             for (int dependent : dependents.get(next)) {
                 if (--open[dependent] == 0) {
                     free.add(dependent);

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -67,7 +66,8 @@ final class YamlTree {
     }
 
     private static SandboxException malformed(SourceFile file, int line, String problem) {
-        return file.error(line, "the text", "is not YAML: " + problem.lines().findFirst().orElse(""));
+        return file.error(
+                line, "the text", "is not YAML: " + problem.lines().findFirst().orElse(""));
     }
 
     private Value document() {

@@ -61,11 +61,7 @@ class GraphFileTest {
     void theOrderFollowsDependenciesThenPriorities() {
         assertThat(read(GRAPH).plan())
                 .extracting(PlannedTask::step, PlannedTask::label)
-                .containsExactly(
-                        tuple(1, "build"),
-                        tuple(2, "lint"),
-                        tuple(2, "test"),
-                        tuple(3, "deploy"));
+                .containsExactly(tuple(1, "build"), tuple(2, "lint"), tuple(2, "test"), tuple(3, "deploy"));
     }
 
     @Test
@@ -99,9 +95,7 @@ class GraphFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             prioritty: high               | graph.yaml:4: task build: prioritty is not a known field; did you mean priority?
             depends: [x]                  | graph.yaml:4: task build: depends is not a known field; did you mean depends_on?
             limits: {memory: 5}           | graph.yaml:4: task build: limits.memory is not a known field; did you mean memory_mb?
@@ -146,7 +140,10 @@ class GraphFileTest {
 
     @Test
     void aDependencyMayBeTheIdOfATask() {
-        assertThat(read(task("depends_on: [tskaaaaaaaaaaaaaaaaaaaa]")).plan().getFirst().dependencies())
+        assertThat(read(task("depends_on: [tskaaaaaaaaaaaaaaaaaaaa]"))
+                        .plan()
+                        .getFirst()
+                        .dependencies())
                 .containsExactly("tskaaaaaaaaaaaaaaaaaaaa");
     }
 
@@ -173,8 +170,7 @@ class GraphFileTest {
         assertThat(error("tasks: []\n")).startsWith("graph.yaml:1: tasks must be 1 to 1000 tasks, not 0");
         assertThat(error("task:\n  - title: x\ntasks:\n  - title: x\n"))
                 .isEqualTo("graph.yaml:1: task is not a known field; did you mean tasks?");
-        assertThat(error("tasks:\n  - build\n"))
-                .isEqualTo("graph.yaml:2: task #1 must have fields, as 'key: value'");
+        assertThat(error("tasks:\n  - build\n")).isEqualTo("graph.yaml:2: task #1 must have fields, as 'key: value'");
     }
 
     @Test
@@ -190,11 +186,11 @@ class GraphFileTest {
     void tenThousandTasksAreRejectedAtOnce() {
         String text = "tasks:\n"
                 + IntStream.range(0, 10_000)
-                        .mapToObj(i -> "  - name: t" + i + "\n    title: T\n    depends_on: [t" + (i + 1) % 10_000 + "]\n")
+                        .mapToObj(i ->
+                                "  - name: t" + i + "\n    title: T\n    depends_on: [t" + (i + 1) % 10_000 + "]\n")
                         .collect(Collectors.joining());
 
-        assertThat(error(text))
-                .isEqualTo("graph.yaml:1: tasks must be 1 to 1000 tasks, not 10000; split the graph");
+        assertThat(error(text)).isEqualTo("graph.yaml:1: tasks must be 1 to 1000 tasks, not 10000; split the graph");
     }
 
     @Test
@@ -216,7 +212,8 @@ class GraphFileTest {
         assertThat(error("tasks: " + "[".repeat(100_000))).contains("is nested too deeply");
         var bomb = new StringBuilder("tasks:\n  - title: x\n    context:\n      a0: &a0 [x, x, x, x, x, x, x, x]\n");
         for (int i = 1; i < 20; i++) {
-            bomb.append("      a%d: &a%d [%s]\n".formatted(i, i, String.join(", ", Collections.nCopies(8, "*a" + (i - 1)))));
+            bomb.append("      a%d: &a%d [%s]\n"
+                    .formatted(i, i, String.join(", ", Collections.nCopies(8, "*a" + (i - 1)))));
         }
         assertThat(error(bomb.toString())).contains("has more than 200000 values");
         assertThat(error("tasks: &a\n  - *a\n")).contains("*a has no anchor &a before it");
@@ -235,6 +232,8 @@ class GraphFileTest {
     }
 
     private static String located(GraphFile graph, String field) {
-        return graph.located(SandboxException.invalid(field, "is wrong")).failure().sentence();
+        return graph.located(SandboxException.invalid(field, "is wrong"))
+                .failure()
+                .sentence();
     }
 }

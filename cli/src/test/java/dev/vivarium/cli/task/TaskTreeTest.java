@@ -69,7 +69,9 @@ class TaskTreeTest {
             tasks.add(i == 0 ? task(name) : task(name, "%04d".formatted(i - 1)));
         }
 
-        assertThat(TaskTree.of(tasks)).hasSize(1000).last().satisfies(line -> assertThat(line.title())
-                .endsWith(" 0999"));
+        assertThat(TaskTree.of(tasks))
+                .hasSize(1000)
+                .last()
+                .satisfies(line -> assertThat(line.title()).endsWith(" 0999"));
     }
 }

@@ -164,8 +164,7 @@ public final class OutboundHttp implements AutoCloseable {
             } catch (SocketTimeoutException e) {
                 throw timedOut(exchange.target, exchange.limits.idle);
             } catch (IllegalArgumentException e) {
-                throw new OutboundException(
-                        OutboundException.Kind.FAILED, exchange.target + ": " + e.getMessage());
+                throw new OutboundException(OutboundException.Kind.FAILED, exchange.target + ": " + e.getMessage());
             }
         }
 

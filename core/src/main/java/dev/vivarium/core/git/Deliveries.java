@@ -45,6 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class Deliveries implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Deliveries.class);
     private static final String NAME = "git";
+    private static final Duration FIRST = Duration.ofSeconds(1);
     private static final Duration POLL = Duration.ofSeconds(10);
     private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(10);
     private static final int ATTEMPTS = 5;
@@ -79,7 +80,7 @@ public final class Deliveries implements AutoCloseable {
     /// Starts the reader, which the log closes, and the poll.
     public void start() {
         log.reader(NAME, new Handler());
-        jobs.every(POLL, "deliveries of git", this::deliverDue);
+        jobs.every(FIRST, POLL, "deliveries of git", this::deliverDue);
     }
 
     /// Starts all deliveries that are due.
@@ -111,7 +112,8 @@ public final class Deliveries implements AutoCloseable {
 
     private void deliver(RunRepository work) {
         try {
-            push(work).ifPresentOrElse(
+            push(work)
+                    .ifPresentOrElse(
                             commit -> delivered(work, commit),
                             () -> finish(work, Status.CLOSED, Optional.of("the run made no change to push")));
         } catch (SandboxException e) {
@@ -149,17 +151,19 @@ public final class Deliveries implements AutoCloseable {
         Forge forge = parts.forges.of(parts.remotes.of(work));
         BranchName base = work.base().orElseThrow();
         PullRequest pull = forge.findOpen(work.branch(), base)
-                .orElseGet(() -> forge.open(new Forge.NewPull(
-                        message(work), "Made by run `" + work.run() + "`.", work.branch(), base)));
+                .orElseGet(() -> forge.open(
+                        new Forge.NewPull(message(work), "Made by run `" + work.run() + "`.", work.branch(), base)));
         var link = new RunRepository.PullLink(pull.number(), pull.url());
         parts.repositories.pulled(work.run(), link);
         append(work, new GitEvent.PullRequested(work.run(), work.branch().value(), pull.number(), pull.url()));
     }
 
-    /// Repeats a delivery that failed because of the remote. All other failures are final.
+    /// Repeats a delivery that failed because of the remote. All other failures are final. A host may know a branch
+    /// only a moment after the push.
     private void failed(RunRepository work, Failure failure) {
         boolean isTransient = failure instanceof GitFailure.RemoteFailed
                 || failure instanceof GitFailure.RemoteTimedOut
+                || failure instanceof GitFailure.NotOnRemote
                 || failure instanceof Failure.ShuttingDown
                 || failure instanceof Failure.StoreFailed;
         Instant now = clock.instant();
@@ -168,8 +172,7 @@ public final class Deliveries implements AutoCloseable {
             int attempts = lease.write(sql -> {
                 int number = RunRepositories.attempted(sql, work.run(), now.plus(SHORTEST_PAUSE), reason);
                 var next = now.plus(SHORTEST_PAUSE.multipliedBy(1L << Math.min(number - 1, 10)));
-                RunRepositories.move(
-                        sql, work.run(), Status.DELIVERING, Status.DELIVERING, Optional.of(next));
+                RunRepositories.move(sql, work.run(), Status.DELIVERING, Status.DELIVERING, Optional.of(next));
                 return number;
             });
             if (attempts < ATTEMPTS) {

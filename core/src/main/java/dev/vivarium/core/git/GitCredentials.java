@@ -79,8 +79,8 @@ public final class GitCredentials {
 
     /// Deletes a credential. Fails with `no-such-credential`.
     public void remove(UserId owner, String name) {
-        int rows = db.write(sql ->
-                sql.update("delete from git_credentials where user_id = ? and name = ?", owner.value(), name));
+        int rows = db.write(
+                sql -> sql.update("delete from git_credentials where user_id = ? and name = ?", owner.value(), name));
         if (rows == 0) {
             throw missing(name);
         }
@@ -128,8 +128,9 @@ public final class GitCredentials {
             case Repository.Credential.Inline inline -> repository.withCredential(store(owner, repository, inline));
         };
         GitSecret secret = forRepository(owner, stored.credentialName(), stored.url());
-        boolean needsForge =
-                stored.onSuccess().filter(Repository.OnSuccess.PULL_REQUEST::equals).isPresent();
+        boolean needsForge = stored.onSuccess()
+                .filter(Repository.OnSuccess.PULL_REQUEST::equals)
+                .isPresent();
         require(
                 !needsForge || secret.info().forge() != GitCredential.Forge.NONE,
                 "repository.on_success",

@@ -89,8 +89,7 @@ public final class GitWorkspaces implements RunSetup {
     }
 
     private RunRepository work(Run run, Repository repository, BranchName base) {
-        String title =
-                tasks.find(run.task()).map(task -> task.wanted().title()).orElse("");
+        String title = tasks.find(run.task()).map(task -> task.wanted().title()).orElse("");
         BranchName branch = repository.branchOf(run.task(), title);
         require(!branch.equals(base), "repository.branch", "must not be the base");
         return new RunRepository(

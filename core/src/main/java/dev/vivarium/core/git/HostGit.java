@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /// The program `git` of the host, without the settings, hooks and credentials of the host. Thread-safe.
@@ -25,6 +26,7 @@ public final class HostGit {
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final int MAX_SHOWN = 300;
     private static final int BLOCK = 512;
+    private static final int MOST_PROCESSES = 16;
 
     private static final Map<String, String> ENVIRONMENT = Map.of(
             "GIT_CONFIG_NOSYSTEM", "1",
@@ -34,6 +36,9 @@ public final class HostGit {
             "HOME", "/nonexistent");
 
     private final Duration idle;
+
+    /// Programs in sandboxes start these processes, so their number is limited.
+    private final Semaphore processes = new Semaphore(MOST_PROCESSES, true);
 
     /// @param idle longest time without data from a remote
     public HostGit(Duration idle) {
@@ -69,8 +74,8 @@ public final class HostGit {
         }
     }
 
-    /// The credential is in the environment of the process, which no other user of the host can read. The address is
-    /// the one that was checked.
+    /// The credential is in the environment of the process, which no other user of the host can read. The address
+    /// is the one that was checked.
     private Map<String, String> settings(Remote remote, InetAddress address) {
         var settings = new LinkedHashMap<String, String>();
         settings.put("http.extraHeader", "Authorization: " + remote.secret().basic());
@@ -118,7 +123,8 @@ public final class HostGit {
                 throw new IOException("git did not end within " + LONGEST.toMinutes() + " minutes");
             }
             if (process.exitValue() != 0) {
-                String text = Files.readString(output, StandardCharsets.ISO_8859_1).strip();
+                String text =
+                        Files.readString(output, StandardCharsets.ISO_8859_1).strip();
                 throw new IOException("git exited with " + process.exitValue() + ": "
                         + text.substring(Math.max(0, text.length() - MAX_SHOWN)));
             }
@@ -146,8 +152,24 @@ public final class HostGit {
     /// @param body     absent for the references
     public record Fetch(Path mirror, Optional<String> protocol, Optional<InputStream> body) {}
 
-    /// Serves a request of a fetch from a mirror.
+    /// Serves a request of a fetch from a mirror. Fails if too many requests are being served.
     public void serve(Fetch fetch, OutputStream out) throws IOException {
+        try {
+            if (!processes.tryAcquire(idle.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IOException("too many fetches; try again later");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+        try {
+            upload(fetch, out);
+        } finally {
+            processes.release();
+        }
+    }
+
+    private void upload(Fetch fetch, OutputStream out) throws IOException {
         var command = new ArrayList<>(List.of("git", "upload-pack", "--stateless-rpc"));
         if (fetch.body.isEmpty()) {
             command.add("--advertise-refs");

@@ -57,8 +57,8 @@ public final class Mirrors {
         this.clock = clock;
     }
 
-    /// Returns the mirror of a remote with its newest commits. Fails as [Remote#refs] does. Returns nothing if there
-    /// is no mirror.
+    /// Returns the mirror of a remote with its newest commits. Fails as [Remote#refs] does. Returns nothing if
+    /// there is no mirror.
     public Optional<Path> refreshed(UserId owner, Remote remote) {
         if (maxBytes == 0 || !git.isInstalled()) {
             return Optional.empty();
@@ -85,11 +85,13 @@ public final class Mirrors {
     }
 
     private static Accepted key(Path mirror, Remote remote) {
-        return new Accepted(mirror, remote.credential().name() + " " + remote.credential().createdAt());
+        return new Accepted(
+                mirror, remote.credential().name() + " " + remote.credential().createdAt());
     }
 
     private Path pathOf(UserId owner, Remote remote) {
-        return directory.resolve(Digests.sha256(owner.value() + "\n" + remote.url()).substring(0, 40));
+        return directory.resolve(
+                Digests.sha256(owner.value() + "\n" + remote.url()).substring(0, 40));
     }
 
     /// Serializes the fetches into one mirror, which block on the network.
@@ -132,7 +134,8 @@ public final class Mirrors {
             total += sizeOf(one);
         }
         for (Path one : all) {
-            boolean isUsed = one.equals(wanted) || lastUse(one).isAfter(clock.instant().minus(IN_USE));
+            boolean isUsed =
+                    one.equals(wanted) || lastUse(one).isAfter(clock.instant().minus(IN_USE));
             if (total > maxBytes / 2 && !isUsed) {
                 total -= sizeOf(one);
                 FileTrees.delete(one);

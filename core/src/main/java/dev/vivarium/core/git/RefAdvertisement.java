@@ -61,7 +61,8 @@ public record RefAdvertisement(Map<String, String> refs, Optional<String> head) 
         return commit == null
                 ? Optional.empty()
                 : refs.entrySet().stream()
-                        .filter(ref -> ref.getKey().startsWith(HEADS) && ref.getValue().equals(commit))
+                        .filter(ref ->
+                                ref.getKey().startsWith(HEADS) && ref.getValue().equals(commit))
                         .map(Map.Entry::getKey)
                         .sorted()
                         .findFirst();
@@ -77,5 +78,4 @@ public record RefAdvertisement(Map<String, String> refs, Optional<String> head) 
         });
         return Digests.sha256(text.toString());
     }
-
 }

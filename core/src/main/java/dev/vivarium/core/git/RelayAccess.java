@@ -10,8 +10,8 @@ import dev.vivarium.model.SandboxId;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Decides which repository the programs of a sandbox may reach: that of an active run, or of a run for which the server
-/// itself fetches or pushes. Thread-safe.
+/// Decides which repository the programs of a sandbox may reach: that of an active run, or of a run for which the
+/// server itself fetches or pushes. Thread-safe.
 public final class RelayAccess {
     private final RunRepositories repositories;
     private final Runs runs;
@@ -48,8 +48,8 @@ public final class RelayAccess {
                 .filter(work -> GitWorkspaces.relayId(work.repository().url()).equals(relayId))
                 .filter(this::isReachable)
                 .findFirst()
-                .orElseThrow(() -> new SandboxException(new Failure.NotAllowed(
-                        "no active run of this sandbox works on this repository")));
+                .orElseThrow(() -> new SandboxException(
+                        new Failure.NotAllowed("no active run of this sandbox works on this repository")));
     }
 
     private boolean isReachable(RunRepository work) {

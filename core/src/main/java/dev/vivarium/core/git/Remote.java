@@ -78,13 +78,12 @@ public final class Remote {
         var headers = gitHeaders();
         protocol.ifPresent(value -> headers.put("Git-Protocol", value));
         String path = url.path() + "/info/refs?service=" + service.text();
-        var response = send(
-                new OutboundHttp.Request("GET", path, headers, Optional.empty()), limits.call());
+        var response = send(new OutboundHttp.Request("GET", path, headers, Optional.empty()), limits.call());
         return accepted(response, service.advertisementType());
     }
 
-    /// Sends a request of git, and returns the response, which has the status 200 and the type of the service. Close
-    /// it.
+    /// Sends a request of git, and returns the response, which has the status 200 and the type of the service.
+    /// Close it.
     ///
     /// @param more headers of the request: `Content-Encoding` and `Git-Protocol`
     public OutboundHttp.Response call(Transfer service, Map<String, String> more, OutboundHttp.Body body) {
@@ -92,8 +91,7 @@ public final class Remote {
         headers.putAll(more);
         headers.put("Content-Type", service.requestType());
         headers.put("Accept", service.resultType());
-        var request =
-                new OutboundHttp.Request("POST", url.path() + "/" + service.text(), headers, Optional.of(body));
+        var request = new OutboundHttp.Request("POST", url.path() + "/" + service.text(), headers, Optional.of(body));
         return accepted(send(request, limits.transfer()), service.resultType());
     }
 
@@ -105,7 +103,8 @@ public final class Remote {
     private OutboundHttp.Response accepted(OutboundHttp.Response response, String type) {
         try {
             requireStatus(response.status());
-            String actual = response.header("Content-Type").orElse("").split(";")[0].strip();
+            String actual =
+                    response.header("Content-Type").orElse("").split(";")[0].strip();
             if (!actual.equalsIgnoreCase(type)) {
                 throw failed("its response is not from a git server");
             }
@@ -119,10 +118,12 @@ public final class Remote {
     private void requireStatus(int status) {
         switch (status) {
             case OK -> {}
-            case UNAUTHORIZED -> throw refused("the credential '" + secret.info().name() + "' is not accepted");
-            case FORBIDDEN ->
-                throw refused("the credential '" + secret.info().name() + "' does not permit it");
+            case UNAUTHORIZED ->
+                throw refused("the credential '" + secret.info().name() + "' is not accepted");
+            case FORBIDDEN -> throw refused("the credential '" + secret.info().name() + "' does not permit it");
             case NOT_FOUND -> throw new SandboxException(new GitFailure.NotOnRemote("the repository " + url));
+            case 301, 302, 303, 307, 308 ->
+                throw refused("it redirects " + url + " to another address; use that address");
             default -> throw failed("status " + status);
         }
     }
@@ -137,24 +138,21 @@ public final class Remote {
     /// @param path path and query, from the root of the host, or of `api.github.com`
     /// @param json body of the request
     public ApiResponse api(String method, String path, Optional<String> json) {
-        var headers = new HashMap<>(Map.of(
-                "User-Agent", AGENT, "Authorization", secret.api(), "Accept", "application/json"));
+        var headers =
+                new HashMap<>(Map.of("User-Agent", AGENT, "Authorization", secret.api(), "Accept", "application/json"));
         if (json.isPresent()) {
             headers.put("Content-Type", "application/json");
         }
         var body = json.map(text -> OutboundHttp.Body.of(text.getBytes(StandardCharsets.UTF_8)));
         var request = new OutboundHttp.Request(method, path, headers, body);
         try (var response = send(apiTarget(), request, limits.call())) {
-            return new ApiResponse(
-                    response.status(), new String(read(response, MAX_API), StandardCharsets.UTF_8));
+            return new ApiResponse(response.status(), new String(read(response, MAX_API), StandardCharsets.UTF_8));
         }
     }
 
     /// GitHub serves the API of github.com on another host.
     private OutboundHttp.Target apiTarget() {
-        return isGitHub()
-                ? new OutboundHttp.Target(true, HostName.of("api.github.com"), 443)
-                : target();
+        return isGitHub() ? new OutboundHttp.Target(true, HostName.of("api.github.com"), 443) : target();
     }
 
     /// Reports whether the host is github.com. Servers of GitHub Enterprise have another API address.

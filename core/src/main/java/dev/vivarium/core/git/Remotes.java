@@ -28,7 +28,10 @@ public final class Remotes {
     }
 
     public Remote of(RunRepository work) {
-        return of(work.owner(), work.repository().credentialName(), work.repository().url());
+        return of(
+                work.owner(),
+                work.repository().credentialName(),
+                work.repository().url());
     }
 
     /// Limits of a request with a small response.

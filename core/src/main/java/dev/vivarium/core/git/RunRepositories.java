@@ -48,6 +48,17 @@ public final class RunRepositories {
                 sandbox.value()));
     }
 
+    /// Reports whether a sandbox has work that the server will push.
+    public boolean isNeeded(SandboxId sandbox) {
+        return db.read(sql -> sql.number(
+                        "select count(*) from run_repositories where sandbox_id = ? and on_success is not null"
+                                + " and status in (?, ?)",
+                        sandbox.value(),
+                        Status.OPEN.text(),
+                        Status.DELIVERING.text()))
+                > 0;
+    }
+
     void insert(RunRepository work, Instant now) {
         Repository repository = work.repository();
         db.write(sql -> sql.update(

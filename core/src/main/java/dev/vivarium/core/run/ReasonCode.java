@@ -11,6 +11,8 @@ public final class ReasonCode {
     /// The agent reported a failure.
     public static final String FAILED = "failed";
     public static final String BUDGET = "budget";
+    /// A review was not answered before its deadline.
+    public static final String REVIEW_EXPIRED = "review_expired";
     /// A client stopped the run or ended its sandbox.
     public static final String ABORTED = "aborted";
     /// The guardian stopped the run.

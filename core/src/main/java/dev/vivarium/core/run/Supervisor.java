@@ -10,6 +10,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Review;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
@@ -170,9 +171,25 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         try {
             if (!active.isEmpty()) {
                 reviews.expireDue();
+                reviews.remindDue();
+                reviews.toFail().forEach(this::stopFor);
             }
         } catch (SandboxException e) {
             LOG.warn("Reviews past their deadline stay pending: {}", e.getMessage());
+        }
+    }
+
+    /// Stops the run that waits for an expired review. The run of another server is left to that server.
+    private void stopFor(Review review) {
+        Optional<Run> waiting = active.values().stream()
+                .filter(run ->
+                        run.sandbox().equals(review.sandbox()) && run.task().equals(review.task()))
+                .findFirst();
+        if (waiting.isPresent()) {
+            stop(waiting.get(), ReasonCode.REVIEW_EXPIRED);
+            reviews.runStopped(review);
+        } else if (!runs.isAtWork(review.sandbox())) {
+            reviews.runStopped(review);
         }
     }
 
@@ -278,7 +295,13 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         // The worker's last events may have reached the log and not the run, if an earlier server was killed.
         events.await(run.sandbox());
         Optional<RunOutcome> verdict = runs.verdict(run);
+        // An agent that continues after such a deadline cannot complete its run.
+        boolean isTooLate = runs.desired(run)
+                .reason()
+                .filter(ReasonCode.REVIEW_EXPIRED::equals)
+                .isPresent();
         boolean isCompleted = exit.exitCode() == 0
+                && !isTooLate
                 && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();
         if (isCompleted) {
             runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED);

@@ -130,8 +130,7 @@ public final class Workers {
     }
 
     /// Only the worker gets the tokens. The environment of the sandbox, which every command gets, has none.
-    private Map<String, String> env(
-            Sandbox sandbox, Run run, Map<String, String> more, RunSetup.Prepared prepared) {
+    private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more, RunSetup.Prepared prepared) {
         String server = sandbox.openControlPort().toString();
         String workspace = sandbox.workspace();
         var env = new HashMap<>(more);

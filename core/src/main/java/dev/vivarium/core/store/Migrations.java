@@ -48,6 +48,8 @@ final class Migrations {
             "V28__tasks.sql",
             "V29__inherit_and_race.sql",
             "V31__guardian.sql",
+            "V32__webhooks.sql",
+            "V33__alerts.sql",
             "V34__git.sql");
 
     private Migrations() {}

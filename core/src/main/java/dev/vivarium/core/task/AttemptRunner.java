@@ -34,6 +34,7 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,15 +52,19 @@ public final class AttemptRunner {
     private final Sandboxes sandboxes;
     private final Audit audit;
     private final InstantSource clock;
+    private final Predicate<SandboxId> isNeeded;
 
     /// Checks that run now.
     private final Map<RunId, Execution> checks = new ConcurrentHashMap<>();
 
-    public AttemptRunner(Agents agents, Sandboxes sandboxes, Audit audit, InstantSource clock) {
+    /// @param isNeeded reports whether the work in a sandbox is still being delivered
+    public AttemptRunner(
+            Agents agents, Sandboxes sandboxes, Audit audit, InstantSource clock, Predicate<SandboxId> isNeeded) {
         this.agents = agents;
         this.sandboxes = sandboxes;
         this.audit = audit;
         this.clock = clock;
+        this.isNeeded = isNeeded;
     }
 
     /// What an attempt starts with: files, a conversation, and the image of the files. Immutable.
@@ -203,12 +208,12 @@ public final class AttemptRunner {
     }
 
     /// Ends the sandbox of an attempt that has ended, to make room for another one. Reports whether it did: a
-    /// sandbox that somebody has used since is kept.
+    /// sandbox that somebody has used since, or whose work is being delivered, is kept.
     boolean evict(SandboxId id, Instant endedAt) {
         Optional<Sandbox> sandbox = sandboxes
                 .find(id)
                 .filter(found ->
-                        !agents.isAtWork(id) && !found.info().lastActivity().isAfter(endedAt.plus(AFTER_RUN)));
+                        !agents.isAtWork(id) && !isNeeded.test(id) && !found.info().lastActivity().isAfter(endedAt.plus(AFTER_RUN)));
         sandbox.ifPresent(found -> end(found, "its task has ended, and another task needs the room"));
         return sandbox.isPresent();
     }

@@ -60,8 +60,14 @@ record RetryPolicy(Duration shortest, Duration longest, RandomGenerator random) 
                         Kind.TRANSIENT, code, reason + "; one retry. If it happens again, raise limits.memory_mb");
             case "model_error", "crashed", NOT_STARTED, "signal", "host_restart" ->
                 new TaskError(Kind.TRANSIENT, code, reason);
-            case "budget", "model_refused", "aborted", "idle", "lifetime", "quarantined", "guardian" ->
-                new TaskError(Kind.PERMANENT, code, reason);
+            case "budget",
+                    "model_refused",
+                    "aborted",
+                    "idle",
+                    "lifetime",
+                    "quarantined",
+                    "guardian",
+                    "review_expired" -> new TaskError(Kind.PERMANENT, code, reason);
             default -> new TaskError(Kind.UNKNOWN, code, reason);
         };
     }

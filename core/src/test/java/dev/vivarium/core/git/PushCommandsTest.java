@@ -45,7 +45,8 @@ class PushCommandsTest {
 
     @Test
     void aShallowCloneMayPush() throws IOException {
-        assertThat(refusal("shallow " + OLD, OLD + " " + NEW + " refs/heads/feature/T-1\0x", FLUSH)).isEmpty();
+        assertThat(refusal("shallow " + OLD, OLD + " " + NEW + " refs/heads/feature/T-1\0x", FLUSH))
+                .isEmpty();
     }
 
     @Test
@@ -56,13 +57,14 @@ class PushCommandsTest {
     @Test
     void everyOtherReferenceIsRefused() throws IOException {
         assertThat(refusal(OLD + " " + NEW + " refs/heads/main\0x", FLUSH)).isPresent();
-        assertThat(refusal(OLD + " " + NEW + " refs/heads/feature/T-10\0x", FLUSH)).isPresent();
+        assertThat(refusal(OLD + " " + NEW + " refs/heads/feature/T-10\0x", FLUSH))
+                .isPresent();
         assertThat(refusal(OLD + " " + NEW + " refs/tags/v1\0x", FLUSH)).isPresent();
         assertThat(refusal(OLD + " " + NEW + " refs/for/main\0x", FLUSH)).isPresent();
-        assertThat(refusal(
-                        OLD + " " + NEW + " refs/heads/feature/T-1\0x", OLD + " " + NEW + " refs/heads/main", FLUSH))
+        assertThat(refusal(OLD + " " + NEW + " refs/heads/feature/T-1\0x", OLD + " " + NEW + " refs/heads/main", FLUSH))
                 .isPresent();
-        assertThat(refusal(OLD + " " + NONE + " refs/heads/feature/T-1\0x", FLUSH)).isPresent();
+        assertThat(refusal(OLD + " " + NONE + " refs/heads/feature/T-1\0x", FLUSH))
+                .isPresent();
     }
 
     @Test
@@ -89,8 +91,7 @@ class PushCommandsTest {
     @Test
     void aRejectionHasTheFormOfGit() throws IOException {
         String command = OLD + " " + NEW + " refs/heads/main\0report-status";
-        String plain = new String(
-                PushCommands.read(push(command, FLUSH)).rejection("no"), StandardCharsets.UTF_8);
+        String plain = new String(PushCommands.read(push(command, FLUSH)).rejection("no"), StandardCharsets.UTF_8);
         String banded = new String(
                 PushCommands.read(push(command + " side-band-64k", FLUSH)).rejection("no"), StandardCharsets.UTF_8);
 

@@ -37,13 +37,15 @@ class RefAdvertisementTest {
 
     @Test
     void aServerThatNamesNoDefaultBranchHasTheOneOfItsHead() {
-        assertThat(of(ONE + " HEAD\0x", TWO + " refs/heads/a", ONE + " refs/heads/b").defaultBranch())
+        assertThat(of(ONE + " HEAD\0x", TWO + " refs/heads/a", ONE + " refs/heads/b")
+                        .defaultBranch())
                 .contains(new BranchName("b"));
     }
 
     @Test
     void anEmptyRepositoryHasNoDefaultBranch() {
-        assertThat(of("0".repeat(40) + " capabilities^{}\0symref=HEAD:refs/heads/main").defaultBranch())
+        assertThat(of("0".repeat(40) + " capabilities^{}\0symref=HEAD:refs/heads/main")
+                        .defaultBranch())
                 .isEmpty();
     }
 

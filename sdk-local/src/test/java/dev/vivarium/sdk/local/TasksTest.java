@@ -118,9 +118,8 @@ class TasksTest {
     void aTaskIsEditedCancelledAndRetried() {
         Tasks tasks = tasksOf("edit");
         String first = tasks.add(TaskRequest.of("First")).id().value();
-        String second = tasks.add(TaskRequest.of("Second").after(List.of(first)))
-                .id()
-                .value();
+        String second =
+                tasks.add(TaskRequest.of("Second").after(List.of(first))).id().value();
 
         assertThat(tasks.edit(second, Tasks.Edit.ofPriority(TaskPriority.HIGH))
                         .task()

@@ -67,9 +67,8 @@ public final class GitHandler {
             .fails(403, 404, 409)
             .fails(502, HOST_FAILED)
             .fails(504, HOST_TIMED_OUT);
-    public static final RouteDescription DELETE_BRANCH = selecting(
-                    RouteDescription.delete("/api/v1/git/branches", KEY)
-                            .named("deleteGitBranch", "Delete a branch of a repository"))
+    public static final RouteDescription DELETE_BRANCH = selecting(RouteDescription.delete("/api/v1/git/branches", KEY)
+                    .named("deleteGitBranch", "Delete a branch of a repository"))
             .requiredQuery("name", "The branch.")
             .answers(200, "The branch is deleted.", DELETED)
             .fails(403, 404, 409)
@@ -91,8 +90,8 @@ public final class GitHandler {
             .fails(403, 404, 409)
             .fails(502, HOST_FAILED)
             .fails(504, HOST_TIMED_OUT);
-    public static final RouteDescription LIST_PULLS = selecting(RouteDescription.get("/api/v1/git/pulls", KEY)
-                    .named("listPullRequests", "List pull requests"))
+    public static final RouteDescription LIST_PULLS = selecting(
+                    RouteDescription.get("/api/v1/git/pulls", KEY).named("listPullRequests", "List pull requests"))
             .query("state", GitJson.FILTER, "`open` by default.")
             .query("limit", PageQuery.LIMIT, "Maximum number of pull requests.")
             .answers(200, "The pull requests.", PULLS)
@@ -186,8 +185,7 @@ public final class GitHandler {
                 branch("base", exchange.optionalQuery("base")), branch("head", exchange.optionalQuery("head")));
         var selected = byQuery(exchange);
         var branches = wanted.of(selected);
-        BranchName head = branches.head()
-                .orElseThrow(() -> SandboxException.invalid("head", "is required with url"));
+        BranchName head = branches.head().orElseThrow(() -> SandboxException.invalid("head", "is required with url"));
         BranchName base = branches.base().orElseGet(selected.forge()::defaultBranch);
         exchange.answer(200, GitJson.COMPARISON, selected.forge().compare(base, head));
     }

@@ -105,8 +105,7 @@ public final class GitRunsHandler {
     }
 
     public void list(Exchange exchange) throws IOException {
-        exchange.answer(
-                200, CREDENTIALS, work.credentials(exchange.principal().name()));
+        exchange.answer(200, CREDENTIALS, work.credentials(exchange.principal().name()));
     }
 
     public void remove(Exchange exchange) throws IOException {

@@ -16,6 +16,7 @@ import dev.vivarium.json.GitJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
+import dev.vivarium.json.ReviewJson;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.model.NewSandbox;
@@ -39,6 +40,7 @@ public final class SpawnHandler {
             optional("task", RunJson.NEW_TASK),
             optional("task_id", STRING),
             optional("agent_type", STRING, "The same as `task.agent_type`."),
+            optional("review_policy", ReviewJson.POLICY, "The same as `task.review_policy`."),
             field("runtime", JsonType.constants(Run.Runtime.class, Run.Runtime::text)),
             optional("command", JsonType.list(STRING)),
             optional("model", STRING),
@@ -117,9 +119,11 @@ public final class SpawnHandler {
 
     private static Optional<NewTask> task(JsonFields fields) {
         var agentType = fields.optionalString("agent_type");
+        var policy = fields.optionalObject("review_policy");
         return fields.optionalObject("task")
                 .map(task ->
                         agentType.map(type -> task.with("agent_type", type)).orElse(task))
+                .map(task -> policy.map(one -> task.with("review_policy", one)).orElse(task))
                 .map(RunJson.NEW_TASK::read);
     }
 

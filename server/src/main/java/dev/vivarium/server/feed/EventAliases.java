@@ -50,6 +50,11 @@ final class EventAliases {
         return isPart && TYPES.getOrDefault(name, Set.of(type(name))).contains(event.type());
     }
 
+    /// Returns the types of the events that a name can mean.
+    static Set<String> typesOf(String name) {
+        return TYPES.getOrDefault(name, Set.of(type(name)));
+    }
+
     /// Returns the type of a name such as `SANDBOX_AGENT_TOOL_USE`; empty for any other text.
     private static String type(String name) {
         if (!name.startsWith(SANDBOX)) {

@@ -35,6 +35,10 @@ final class ForgeApi {
         this.path = path;
     }
 
+    Remote remote() {
+        return remote;
+    }
+
     String owner() {
         List<String> segments = remote.url().segments();
         return segments.get(segments.size() - 2);
@@ -101,7 +105,7 @@ final class ForgeApi {
         }
     }
 
-    /// Reads pages of a list until there are `limit` objects, or no more.
+    /// Reads pages of a list until there are `limit` objects, or no more. Gitea sends `null` for some empty lists.
     ///
     /// @param size name of the parameter for the size of a page
     <T> List<T> list(String rest, String size, int limit, Function<JsonFields, T> reader) {
@@ -112,7 +116,7 @@ final class ForgeApi {
             String text = get(rest + query, "the repository " + remote.url());
             List<T> some = read(
                     "{\"all\":" + text + "}",
-                    fields -> fields.objects("all").stream().map(reader).toList());
+                    fields -> fields.findObjects("all").stream().map(reader).toList());
             all.addAll(some);
             if (some.size() < length) {
                 break;

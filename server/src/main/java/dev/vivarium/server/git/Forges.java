@@ -18,7 +18,8 @@ public final class Forges implements Forge.Factory {
         String root = above.isEmpty() ? "" : "/" + String.join("/", above);
         return switch (remote.credential().forge()) {
             case GITEA -> new GiteaForge(new ForgeApi(remote, root + "/api/v1" + repository));
-            case GITHUB -> new GitHubForge(new ForgeApi(remote, (remote.isGitHub() ? "" : root + "/api/v3") + repository));
+            case GITHUB ->
+                new GitHubForge(new ForgeApi(remote, (remote.isGitHub() ? "" : root + "/api/v3") + repository));
             case NONE ->
                 throw SandboxException.invalid(
                         "credential", "has the forge none; this request needs the API of GitHub or Gitea");

@@ -3,13 +3,13 @@ package dev.vivarium.server.git;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditEntry;
 import dev.vivarium.core.egress.OutboundHttp;
-import dev.vivarium.core.git.Transfer;
 import dev.vivarium.core.git.HostGit;
 import dev.vivarium.core.git.Mirrors;
 import dev.vivarium.core.git.PushCommands;
 import dev.vivarium.core.git.RelayAccess;
 import dev.vivarium.core.git.Remote;
 import dev.vivarium.core.git.Remotes;
+import dev.vivarium.core.git.Transfer;
 import dev.vivarium.json.ProblemJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.RunRepository;
@@ -89,8 +89,10 @@ public final class GitRelayHandler {
 
     /// All other requests.
     public void others(Exchange exchange) throws IOException {
-        exchange.answer(404, TEXT, bytes("only git over HTTP is served here: info/refs, git-upload-pack and"
-                + " git-receive-pack"));
+        exchange.answer(
+                404,
+                TEXT,
+                bytes("only git over HTTP is served here: info/refs, git-upload-pack and" + " git-receive-pack"));
     }
 
     private void serve(Exchange exchange, String route, Operation operation) throws IOException {
@@ -106,7 +108,9 @@ public final class GitRelayHandler {
             status = refuse(exchange, e.failure());
         } finally {
             var kind = status < 400 ? AuditEntry.Kind.USED : AuditEntry.Kind.REFUSED;
-            audit.record(AuditEntry.of(clock.instant(), kind, status, route).onSandbox(from).byProgramOf(from));
+            audit.record(AuditEntry.of(clock.instant(), kind, status, route)
+                    .onSandbox(from)
+                    .byProgramOf(from));
         }
     }
 
@@ -126,12 +130,11 @@ public final class GitRelayHandler {
                 .rawQuery()
                 .filter(query -> query.startsWith("service="))
                 .flatMap(query -> Transfer.find(query.substring("service=".length())))
-                .orElseThrow(() -> new SandboxException(
-                        new Failure.NotAllowed("only the smart protocol of git is supported")));
+                .orElseThrow(() ->
+                        new SandboxException(new Failure.NotAllowed("only the smart protocol of git is supported")));
         call.exchange.answerHeader("Cache-Control", NO_CACHE);
-        Optional<Path> mirror = service == Transfer.FETCH
-                ? mirrors.refreshed(call.work.owner(), call.remote)
-                : Optional.empty();
+        Optional<Path> mirror =
+                service == Transfer.FETCH ? mirrors.refreshed(call.work.owner(), call.remote) : Optional.empty();
         if (mirror.isPresent()) {
             advertise(call, mirror.get());
             return;
@@ -143,9 +146,9 @@ public final class GitRelayHandler {
     }
 
     private void advertise(Call call, Path mirror) throws IOException {
-        OutputStream out =
-                call.exchange.stream(200, Transfer.FETCH.advertisementType(), OptionalLong.empty());
-        boolean isVersion2 = call.protocol().filter(value -> value.contains("version=2")).isPresent();
+        OutputStream out = call.exchange.stream(200, Transfer.FETCH.advertisementType(), OptionalLong.empty());
+        boolean isVersion2 =
+                call.protocol().filter(value -> value.contains("version=2")).isPresent();
         if (!isVersion2) {
             out.write(bytes("001e# service=git-upload-pack\n0000"));
         }
@@ -180,8 +183,7 @@ public final class GitRelayHandler {
         Optional<String> refusal = commands.refusal(call.work.branch());
         if (refusal.isPresent()) {
             in.transferTo(OutputStream.nullOutputStream());
-            call.exchange.answer(
-                    200, Transfer.PUSH.resultType(), commands.rejection("Vivarium: " + refusal.get()));
+            call.exchange.answer(200, Transfer.PUSH.resultType(), commands.rejection("Vivarium: " + refusal.get()));
             return;
         }
         var whole = new SequenceInputStream(new java.io.ByteArrayInputStream(commands.bytes()), in);

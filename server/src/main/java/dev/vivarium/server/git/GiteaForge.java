@@ -9,7 +9,9 @@ import dev.vivarium.model.BranchName;
 import dev.vivarium.model.GitBranch;
 import dev.vivarium.model.GitCommit;
 import dev.vivarium.model.GitComparison;
+import dev.vivarium.model.GitFailure;
 import dev.vivarium.model.PullRequest;
+import dev.vivarium.model.SandboxException;
 import java.util.List;
 import java.util.Optional;
 
@@ -41,15 +43,17 @@ final class GiteaForge implements Forge {
 
     @Override
     public List<GitCommit> commits(Optional<BranchName> branch, int limit) {
-        // Gitea answers 404 for an unknown branch, and the list helper cannot name it.
         branch.ifPresent(this::requireBranch);
         String query = "?stat=false&verification=false&files=false"
                 + branch.map(name -> "&sha=" + escaped(name.value())).orElse("");
         return api.list("/commits" + query, SIZE, limit, ForgeApi::commit);
     }
 
+    /// Asks git and not the API: Gitea adds a branch to its database a moment after the push.
     private void requireBranch(BranchName branch) {
-        var _ = api.get("/branches/" + escapedPath(branch.value()), "the branch " + branch);
+        if (!api.remote().refs().has(branch)) {
+            throw ForgeApi.missing("the branch " + branch);
+        }
     }
 
     @Override
@@ -97,7 +101,18 @@ final class GiteaForge implements Forge {
     public PullRequest open(NewPull wanted) {
         requireBranch(wanted.base());
         requireBranch(wanted.head());
-        String text = api.send(
+        try {
+            return api.read(send(wanted), ForgeApi::pull);
+        } catch (SandboxException e) {
+            // Both branches exist, so Gitea has not added them to its database yet.
+            throw e.failure() instanceof GitFailure.NotOnRemote
+                    ? api.remote().failed("it has not processed the push of " + wanted.head() + " yet")
+                    : e;
+        }
+    }
+
+    private String send(NewPull wanted) {
+        return api.send(
                 "POST",
                 "/pulls",
                 Optional.of(out -> {
@@ -107,7 +122,6 @@ final class GiteaForge implements Forge {
                     out.writeStringProperty("base", wanted.base().value());
                 }),
                 "the repository");
-        return api.read(text, ForgeApi::pull);
     }
 
     @Override

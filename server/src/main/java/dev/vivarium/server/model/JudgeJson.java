@@ -55,8 +55,8 @@ final class JudgeJson {
         out.writeEndArray();
     }
 
-    /// Reads the answer of a model. Fails with `InvalidRequest` unless it is exactly one object of the schema. A long
-    /// message is cut.
+    /// Reads the answer of a model. Fails with `InvalidRequest` unless it is exactly one object of the schema. A
+    /// long message is cut.
     static Judgement judgement(String answer) {
         JsonFields fields = Json.request(answer.strip().getBytes(StandardCharsets.UTF_8));
         String state = fields.string("state");

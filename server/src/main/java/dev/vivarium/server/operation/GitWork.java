@@ -101,13 +101,13 @@ public final class GitWork {
         BranchName head = branches.head
                 .or(() -> work.map(RunRepository::branch))
                 .orElseThrow(() -> SandboxException.invalid("head", "is required with url"));
-        BranchName base = branches.base.or(() -> work.flatMap(RunRepository::base))
-                .orElseGet(selected.forge::defaultBranch);
+        BranchName base =
+                branches.base.or(() -> work.flatMap(RunRepository::base)).orElseGet(selected.forge::defaultBranch);
         String named = title.or(() -> work.map(RunRepository::title)).orElse(head.value());
         PullRequest pull = selected.forge.open(new Forge.NewPull(named, body, head, base));
         work.filter(one -> one.branch().equals(head))
-                .ifPresent(one -> parts.repositories.pulled(
-                        one.run(), new RunRepository.PullLink(pull.number(), pull.url())));
+                .ifPresent(one ->
+                        parts.repositories.pulled(one.run(), new RunRepository.PullLink(pull.number(), pull.url())));
         return pull;
     }
 

@@ -6,6 +6,7 @@ import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.store.PostgresAddress;
 import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.policy.CommandPolicy;
@@ -105,6 +106,31 @@ public final class Catalogue {
             MINUTE,
             new Range(0.01, 525_600),
             "Timeout of a review, a question of an agent to a user."));
+    static final Setting<ReviewPolicy.OnTimeout> REVIEW_ON_TIMEOUT = add(Setting.choice(
+            "review-on-timeout",
+            "reject",
+            List.of("reject", "approve", "fail", "escalate"),
+            text -> TextEnum.of(ReviewPolicy.OnTimeout.class, text),
+            "Default of `on_timeout` of a review: what the server does if nobody answers."));
+    static final Setting<Boolean> WEBHOOK_ALLOW_PRIVATE = add(Setting.choice(
+            "webhook-allow-private",
+            "off",
+            List.of("on", "off"),
+            "on"::equals,
+            "Whether webhooks may use receivers with a private address."));
+    static final Setting<Integer> WEBHOOK_ATTEMPTS = add(Setting.integer(
+            "webhook-attempts",
+            12,
+            new Range(1, 100),
+            "Number of requests after which the server gives up a delivery."));
+    static final Setting<Duration> WEBHOOK_TIMEOUT = add(Setting.time(
+            "webhook-timeout-seconds",
+            10,
+            SECOND,
+            new Range(0.1, 300),
+            "Time that the receiver of a webhook has for its response."));
+    static final Setting<Duration> HEALTH_EVERY = add(Setting.time(
+            "health-every-seconds", 30, SECOND, new Range(0.1, 3600), "Interval of the figures `work` in `/health`."));
     static final Setting<Duration> AFTER_RUN = add(Setting.time(
             "after-run-minutes",
             5,

@@ -2,6 +2,7 @@ package dev.vivarium.server.settings;
 
 import dev.vivarium.core.run.Transcripts;
 import dev.vivarium.core.task.TaskLimits;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import java.time.Duration;
 import java.util.List;
@@ -10,28 +11,30 @@ import java.util.Optional;
 /// Settings of agent runs. Immutable.
 ///
 /// @param image image with the agents' SDKs
-/// @param reviewTimeout how long the server waits for a person to answer a review
+/// @param reviews default policy of reviews
 /// @param transcripts retention of conversations
 /// @param afterRun idle timeout of a sandbox after the run that created it; zero for no change
 /// @param tasks limits of the tasks that run at a time
+/// @param notifications webhooks and the health of the queue
 /// @param git settings of git repositories
 /// @param diagnosis search for stuck workflows
 public record RunConfig(
         String image,
-        Duration reviewTimeout,
+        ReviewPolicy reviews,
         Transcripts.Retention transcripts,
         Duration afterRun,
         TaskLimits tasks,
         GuardianConfig guardian,
         GitConfig git,
-        Diagnosis diagnosis) {
+        Diagnosis diagnosis,
+        NotificationConfig notifications) {
     /// @param program program of diagnostic tasks; absent for none
     public record Diagnosis(Duration every, Optional<Run.Program> program) {}
 
     static RunConfig of(Settings settings) {
         return new RunConfig(
                 settings.get(Catalogue.WORKER_IMAGE),
-                settings.get(Catalogue.REVIEW_TIMEOUT),
+                ReviewPolicy.of(settings.get(Catalogue.REVIEW_TIMEOUT), settings.get(Catalogue.REVIEW_ON_TIMEOUT)),
                 new Transcripts.Retention(
                         settings.get(Catalogue.TRANSCRIPTS_KEPT),
                         (long) settings.get(Catalogue.TRANSCRIPTS_MB) * 1024 * 1024),
@@ -45,6 +48,7 @@ public record RunConfig(
                 new Diagnosis(
                         settings.get(Catalogue.DIAGNOSTIC_INTERVAL),
                         settings.get(Catalogue.DIAGNOSTIC_RUNTIME)
-                                .map(runtime -> new Run.Program(runtime, List.of(), Optional.empty()))));
+                                .map(runtime -> new Run.Program(runtime, List.of(), Optional.empty()))),
+                NotificationConfig.of(settings));
     }
 }

@@ -4,7 +4,7 @@ import dev.vivarium.core.run.TextListColumn;
 import java.util.List;
 import java.util.Optional;
 
-/// What the guardian does to a run. It is stored before it is done, so that a restarted server does it. Immutable.
+/// Action of the guardian on a run. It is stored before it is done, so that a restarted server does it. Immutable.
 sealed interface Act {
     /// Number of the act within its run. The same act has the same effect twice.
     int number();

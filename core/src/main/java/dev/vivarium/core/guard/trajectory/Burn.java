@@ -48,11 +48,11 @@ record Burn() implements Rule {
 
     /// Returns the used share of the time limit, or zero without a limit.
     private static double share(Trajectory trajectory, Instant now) {
-        return trajectory.frame
+        return trajectory
+                .frame
                 .timeLimit()
-                .map(limit -> (double)
-                                Duration.between(trajectory.startedAt(), now).toMillis()
-                        / limit.toMillis())
+                .map(limit ->
+                        (double) Duration.between(trajectory.startedAt(), now).toMillis() / limit.toMillis())
                 .orElse(0.0);
     }
 

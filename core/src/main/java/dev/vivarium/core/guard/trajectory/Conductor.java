@@ -92,11 +92,7 @@ public final class Conductor implements AutoCloseable {
                 .filter(run -> run.status() == Run.Status.RUNNING && isSteered(run))
                 .ifPresent(run -> {
                     try {
-                        actions.nudge(
-                                run,
-                                NAME,
-                                overlap.kind().text() + "." + overlap.earlier(),
-                                text(overlap));
+                        actions.nudge(run, NAME, overlap.kind().text() + "." + overlap.earlier(), text(overlap));
                     } catch (SandboxException e) {
                         LOG.info("The conductor did not tell run {}: {}", run.id(), e.getMessage());
                     }

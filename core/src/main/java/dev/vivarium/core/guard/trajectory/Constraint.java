@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 /// Check of steps against the constraints of a task. Stateless.
 final class Constraint {
     private static final String WORKSPACE = "/workspace/";
-    private static final Pattern URL = Pattern.compile("\\b(?:https?|wss?|ftp|git|ssh)://(?:[^/@\\s'\"]*@)?([^/:\\s'\"]+)");
+    private static final Pattern URL =
+            Pattern.compile("\\b(?:https?|wss?|ftp|git|ssh)://(?:[^/@\\s'\"]*@)?([^/:\\s'\"]+)");
     private static final Set<String> LOCAL = Set.of("localhost", "127.0.0.1", "0.0.0.0", "[", "::1");
 
     /// Tools that every task allows.
@@ -52,7 +53,8 @@ final class Constraint {
 
     private static Optional<Violation> tool(TaskConstraints constraints, ToolCall call) {
         boolean isAllowed = OWN.matcher(call.tool()).matches()
-                || constraints.tools()
+                || constraints
+                        .tools()
                         .filter(allowed -> allowed.stream().noneMatch(name -> isTool(name, call.tool())))
                         .isEmpty();
         String tool = Excerpt.of(call.tool(), 60);
@@ -88,7 +90,8 @@ final class Constraint {
         return name.startsWith("*.") ? host.endsWith(name.substring(1)) : host.equals(name.replaceAll(":\\d+$", ""));
     }
 
-    /// Reports whether an entry of `allowed_paths` contains a file: the file itself, a directory above it, or a glob.
+    /// Reports whether an entry of `allowed_paths` contains a file: the file itself, a directory above it, or a
+    /// glob.
     private static boolean contains(String entry, String path) {
         String plain = entry.startsWith(WORKSPACE) ? entry.substring(WORKSPACE.length()) : entry;
         String stripped = plain.replaceAll("^\\./|/+$", "");

@@ -10,11 +10,12 @@ import java.util.Optional;
 /// @param returns  number of times that the file got content that it had before
 /// @param seqs     numbers of the newest changes
 /// @param versions hashes of the newest contents, with the present one last
-record EditedFile(int edits, int returns, List<Long> seqs, List<String> versions) {
+/// @param isModified whether the file changed after its creation. A clone of a repository creates files, too
+record EditedFile(int edits, int returns, List<Long> seqs, List<String> versions, boolean isModified) {
     private static final int VERSIONS = 6;
     private static final int HASH = 12;
 
-    static final EditedFile UNKNOWN = new EditedFile(0, 0, List.of(), List.of());
+    static final EditedFile UNKNOWN = new EditedFile(0, 0, List.of(), List.of(), false);
 
     EditedFile {
         seqs = List.copyOf(seqs);
@@ -22,11 +23,13 @@ record EditedFile(int edits, int returns, List<Long> seqs, List<String> versions
     }
 
     /// Returns the file after a change.
-    EditedFile changed(long seq, Optional<String> version) {
+    ///
+    /// @param isNew whether the file did not exist before
+    EditedFile changed(long seq, boolean isNew, Optional<String> version) {
         var newSeqs = kept(seqs, Tally.SEQS);
         newSeqs.add(seq);
         if (version.isEmpty()) {
-            return new EditedFile(edits + 1, returns, newSeqs, versions);
+            return new EditedFile(edits + 1, returns, newSeqs, versions, isModified || !isNew);
         }
         String hash = hash(version.get());
         boolean isSame = !versions.isEmpty() && versions.getLast().equals(hash);
@@ -35,7 +38,7 @@ record EditedFile(int edits, int returns, List<Long> seqs, List<String> versions
         newVersions.remove(hash);
         var some = kept(newVersions, VERSIONS);
         some.add(hash);
-        return new EditedFile(edits + 1, newReturns, newSeqs, some);
+        return new EditedFile(edits + 1, newReturns, newSeqs, some, isModified || !isNew);
     }
 
     /// Reports whether this content is new for the file.
@@ -44,7 +47,7 @@ record EditedFile(int edits, int returns, List<Long> seqs, List<String> versions
     }
 
     EditedFile checked() {
-        return new EditedFile(0, 0, List.of(), versions);
+        return new EditedFile(0, 0, List.of(), versions, isModified);
     }
 
     long lastSeq() {

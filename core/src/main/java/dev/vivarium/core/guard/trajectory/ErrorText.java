@@ -34,7 +34,8 @@ record ErrorText(String line, String key) {
             return new ErrorText("", "");
         }
         List<String> named = lines.stream()
-                .filter(line -> ERROR.matcher(line).find() && !SUMMARY.matcher(line).find())
+                .filter(line ->
+                        ERROR.matcher(line).find() && !SUMMARY.matcher(line).find())
                 .toList();
         List<String> used = named.isEmpty() ? List.of(lines.getLast()) : named;
         String key = String.join("\n", used.stream().limit(LINES).toList()).toLowerCase(Locale.ROOT);

@@ -87,10 +87,8 @@ final class Examination {
 
     private Situation situation(TrajectoryRows.Row row, Optional<Finding> judged) {
         Instant now = clock.instant();
-        Optional<Review> review = row.ladder()
-                .asked()
-                .flatMap(Rung::review)
-                .flatMap(id -> actions.review(row.sandbox(), id));
+        Optional<Review> review =
+                row.ladder().asked().flatMap(Rung::review).flatMap(id -> actions.review(row.sandbox(), id));
         if (row.ladder().asked().isPresent()) {
             return new Situation(row.policy(), List.of(), row.seq(), review, now);
         }
@@ -116,8 +114,7 @@ final class Examination {
         var stored = new ArrayList<Outbox.PendingEvent>();
         for (GuardianEvent event : events) {
             String id = NewEvent.OUR_IDS + run.id() + "." + event.type() + "." + number + "." + stored.size();
-            stored.add(outbox.put(
-                    sql, run.sandbox(), new NewEvent(Optional.of(id), event, GuardianActions.GUARDIAN)));
+            stored.add(outbox.put(sql, run.sandbox(), new NewEvent(Optional.of(id), event, GuardianActions.GUARDIAN)));
         }
         return stored;
     }

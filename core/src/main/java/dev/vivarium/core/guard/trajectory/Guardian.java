@@ -63,8 +63,7 @@ public final class Guardian implements AutoCloseable {
         this.texts = parts.texts;
         this.lease = lease;
         this.limits = limits;
-        this.examination =
-                new Examination(parts.db, parts.outbox, parts.runs, parts.actions, lease, limits, clock);
+        this.examination = new Examination(parts.db, parts.outbox, parts.runs, parts.actions, lease, limits, clock);
         this.judging = new Judging(parts, clock, this::wake);
     }
 
@@ -75,8 +74,7 @@ public final class Guardian implements AutoCloseable {
     }
 
     TrajectoryReader reader(EventLog log) {
-        return new TrajectoryReader(
-                runs, log.codec(), texts, limits, sandbox -> wake(sandbox, Optional.empty()));
+        return new TrajectoryReader(runs, log.codec(), texts, limits, sandbox -> wake(sandbox, Optional.empty()));
     }
 
     private void wake(SandboxId sandbox, Optional<Finding> judged) {
@@ -125,8 +123,7 @@ public final class Guardian implements AutoCloseable {
         if (rows.isEmpty()) {
             return;
         }
-        Map<RunId, Run> active =
-                runs.active().stream().collect(Collectors.toMap(Run::id, Function.identity()));
+        Map<RunId, Run> active = runs.active().stream().collect(Collectors.toMap(Run::id, Function.identity()));
         for (TrajectoryRows.Row row : rows) {
             Run run = active.get(row.run());
             if (run != null) {

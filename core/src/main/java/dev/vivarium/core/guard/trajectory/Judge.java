@@ -9,7 +9,7 @@ public interface Judge {
     /// Judge of a server without a model.
     Judge NONE = _ -> Optional.empty();
 
-    /// Returns the judgement. Returns nothing if the model has none, its answer is invalid, it is late, or its budget
-    /// is spent.
+    /// Returns the judgement. Returns nothing if the model has none, its answer is invalid, it is late, or its
+    /// budget is spent.
     Optional<Judgement> judge(TrajectoryDigest trajectory);
 }

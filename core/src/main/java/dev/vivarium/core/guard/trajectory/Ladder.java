@@ -39,9 +39,7 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
 
     /// Returns the rung whose review waits for an answer.
     Optional<Rung> asked() {
-        return rungs.stream()
-                .filter(rung -> rung.position() == Position.ASKED)
-                .findFirst();
+        return rungs.stream().filter(rung -> rung.position() == Position.ASKED).findFirst();
     }
 
     Ladder with(Rung rung) {
@@ -81,8 +79,9 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
 
     private boolean isCoolingDown(Instant now, GuardianLimits limits) {
         return rungs.stream()
-                .anyMatch(rung -> (rung.position() != Position.ENDED || rung.rule().equals(JUDGE))
-                        && now.isBefore(rung.at().plus(limits.cooldown())));
+                .anyMatch(rung ->
+                        (rung.position() != Position.ENDED || rung.rule().equals(JUDGE))
+                                && now.isBefore(rung.at().plus(limits.cooldown())));
     }
 
     private Decision next(Finding finding, Situation situation, GuardianLimits limits) {
@@ -98,8 +97,7 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
             case ENDED, OBSERVED -> begin(finding, situation, limits);
             case NUDGED ->
                 finding.severity() == Finding.Severity.SERIOUS
-                        ? ask(finding, situation)
-                                .after(new Decision.Noted.Outcome(finding.pattern(), false))
+                        ? ask(finding, situation).after(new Decision.Noted.Outcome(finding.pattern(), false))
                         : Decision.nothing(this);
             case CONTINUED ->
                 situation.policy() == GuardianPolicy.STOP

@@ -41,7 +41,8 @@ record Oscillation() implements Rule {
             int length = cycle * ROUNDS;
             if (calls.size() >= length) {
                 List<Call> last = calls.subList(calls.size() - length, calls.size());
-                if (isCycle(last, cycle) && trajectory.counters.versionSeq < last.getFirst().seq()) {
+                if (isCycle(last, cycle)
+                        && trajectory.counters.versionSeq < last.getFirst().seq()) {
                     return Optional.of(finding(
                             cycle + " calls repeated in a cycle " + ROUNDS + " times without a change: "
                                     + String.join(

@@ -77,11 +77,10 @@ final class Overlaps {
     }
 
     private static Overlap overlap(Kind kind, ActiveWork earlier, ActiveWork later, Set<String> files) {
-        String summary =
-                switch (kind) {
-                    case DUPLICATE -> "both runs seem to do the same work: `" + Excerpt.of(earlier.title(), 100) + "`";
-                    case CONFLICT -> "both runs change " + files.size() + " of the same files";
-                };
+        String summary = switch (kind) {
+            case DUPLICATE -> "both runs seem to do the same work: `" + Excerpt.of(earlier.title(), 100) + "`";
+            case CONFLICT -> "both runs change " + files.size() + " of the same files";
+        };
         return new Overlap(
                 kind,
                 earlier.run(),

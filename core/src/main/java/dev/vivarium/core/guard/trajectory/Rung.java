@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// What the guardian did last about the findings of one rule. Immutable.
+/// Last action of the guardian about the findings of one rule. Immutable.
 ///
 /// @param seq    newest step at that time
 /// @param review id of the review that asks a person
@@ -38,8 +38,7 @@ record Rung(
     }
 
     static Rung of(Finding finding, Position position, Instant now, long seq) {
-        return new Rung(
-                finding.rule(), position, now, seq, Optional.empty(), finding.summary(), finding.evidence());
+        return new Rung(finding.rule(), position, now, seq, Optional.empty(), finding.summary(), finding.evidence());
     }
 
     Rung moved(Position other, Instant now, long newest) {

@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// What the guardian knows when it decides about a run. Immutable.
+/// Facts for a decision of the guardian about a run. Immutable.
 ///
 /// @param findings of the rules, the most specific first
 /// @param seq      newest step of the run

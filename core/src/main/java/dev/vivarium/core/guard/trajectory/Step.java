@@ -5,7 +5,7 @@ import dev.vivarium.model.ToolResult;
 import java.time.Instant;
 import java.util.Optional;
 
-/// What one event adds to a trajectory. Immutable.
+/// Contribution of one event to a trajectory. Immutable.
 sealed interface Step {
     /// Number of the event.
     long seq();
@@ -23,8 +23,9 @@ sealed interface Step {
 
     /// A file of the workspace changed.
     ///
+    /// @param isNew   whether the file did not exist before
     /// @param version hash of the content
-    record Changed(long seq, Instant at, String path, Optional<String> version) implements Step {}
+    record Changed(long seq, Instant at, String path, boolean isNew, Optional<String> version) implements Step {}
 
     /// The agent called a model.
     record Modelled(long seq, Instant at, long costNanos) implements Step {}

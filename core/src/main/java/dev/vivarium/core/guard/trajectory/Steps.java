@@ -60,7 +60,7 @@ final class Steps {
         this.texts = texts;
     }
 
-    /// Returns the step of an event. An event of another source than expected is none: anybody with access to the
+    /// Returns the step of an event. Ignores events of unexpected sources, because every client with access to the
     /// sandbox can append events.
     Optional<Step> of(Event event, TaskId task, Run.Runtime runtime) {
         boolean isOfWorker = event.task().filter(task::equals).isPresent();
@@ -83,15 +83,15 @@ final class Steps {
 
     private static Optional<Step> decoded(Event event, EventBody body, boolean isOfWorker, Run.Runtime runtime) {
         return switch (body) {
-            case RunEvent.ModelCalled called when event.source().equals(GATEWAY) ->
+            case RunEvent.ModelCalled called
+            when event.source().equals(GATEWAY) ->
                 Optional.of(new Step.Modelled(
-                        event.seq(),
-                        event.at(),
-                        Money.nanos(called.usage().costUsd())));
-            case WorkerEvent.UsageReported total when isOfWorker && runtime == Run.Runtime.COMMAND ->
+                        event.seq(), event.at(), Money.nanos(called.usage().costUsd())));
+            case WorkerEvent.UsageReported total
+            when isOfWorker && runtime == Run.Runtime.COMMAND ->
                 Optional.of(new Step.Charged(event.seq(), event.at(), Money.nanos(total.costUsd())));
-            case ProcessEvent process when runtime == Run.Runtime.COMMAND && isOf(event, NewEvent.KERNEL) ->
-                process(event, process);
+            case ProcessEvent process
+            when runtime == Run.Runtime.COMMAND && isOf(event, NewEvent.KERNEL) -> process(event, process);
             case FileEvent.Changed changed when isOf(event, NewEvent.OURS) -> changed(event, changed);
             case MessageEvent.Posted _, ReviewEvent.Answered _, SandboxEvent.Resumed _ ->
                 Optional.of(new Step.Guided(event.seq(), event.at()));
@@ -111,8 +111,7 @@ final class Steps {
                         event.at(),
                         new ToolCall(id(pid), PROCESS, "", Optional.of(line), Optional.empty(), Optional.empty())));
             case ProcessEvent.Completed(int pid, var _, int exitCode, var _) ->
-                Optional.of(
-                        new Step.Returned(event.seq(), event.at(), new ToolResult(id(pid), exitCode != 0, "")));
+                Optional.of(new Step.Returned(event.seq(), event.at(), new ToolResult(id(pid), exitCode != 0, "")));
             case ProcessEvent.Folded _ -> Optional.empty();
         };
     }
@@ -129,6 +128,10 @@ final class Steps {
             return Optional.empty();
         }
         return Optional.of(new Step.Changed(
-                event.seq(), event.at(), changed.path(), changed.file().flatMap(FileEvent.Metadata::sha256)));
+                event.seq(),
+                event.at(),
+                changed.path(),
+                changed.kind() == FileEvent.Kind.CREATED,
+                changed.file().flatMap(FileEvent.Metadata::sha256)));
     }
 }

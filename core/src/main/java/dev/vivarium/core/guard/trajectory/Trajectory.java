@@ -31,11 +31,12 @@ final class Trajectory {
     final Counters counters;
     final Deque<Call> calls = new ArrayDeque<>();
 
-    /// Running processes of a program of the runtime `command`. A script may wait in a loop, so that processes count
-    /// only as failures and as progress.
+    /// Running processes of a program of the runtime `command`. A script may wait in a loop, so that processes
+    /// count only as failures and as progress.
     final Deque<Call> processes = new ArrayDeque<>();
 
-    /// Failures of each call since it passed last, by signature. The mark is the key of the error, or [Steps#PROCESS].
+    /// Failures of each call since it passed last, by signature. The mark is the key of the error, or
+    /// [Steps#PROCESS].
     final Bounded<Tally> failures = new Bounded<>(TALLIES);
 
     /// Failed calls by the key of their error, since the last passing check.
@@ -217,7 +218,7 @@ final class Trajectory {
             counters.versionSeq = step.seq();
             progress(step);
         }
-        files.put(step.path(), file.changed(step.seq(), step.version()));
+        files.put(step.path(), file.changed(step.seq(), step.isNew(), step.version()));
     }
 
     /// Returns the finished calls of the window, oldest first.

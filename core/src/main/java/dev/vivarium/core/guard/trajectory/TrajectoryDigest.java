@@ -49,7 +49,8 @@ public record TrajectoryDigest(
                         counters.callsIdle,
                         Money.dollars(counters.costNanos)),
                 trajectory.calls.stream()
-                        .map(call -> new Step(call.seq(), call.text(), call.outcome().text()))
+                        .map(call ->
+                                new Step(call.seq(), call.text(), call.outcome().text()))
                         .toList(),
                 trajectory.errors.all().values().stream().map(Tally::text).toList(),
                 List.copyOf(trajectory.files.all().keySet()));

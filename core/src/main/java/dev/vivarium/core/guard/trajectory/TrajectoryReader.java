@@ -41,8 +41,8 @@ final class TrajectoryReader implements EventReader.Handler {
     private final GuardianLimits limits;
     private final Consumer<SandboxId> wake;
 
-    /// Decoded trajectories of the newest transactions. An entry counts only if the row has the same number, so that
-    /// a rollback or another server makes it void.
+    /// Decoded trajectories of the newest transactions. An entry counts only if the row has the same number, so
+    /// that a rollback or another server makes it void.
     private final Map<SandboxId, Known> decoded = new ConcurrentHashMap<>();
 
     private final Set<SandboxId> tripped = ConcurrentHashMap.newKeySet();
@@ -105,11 +105,7 @@ final class TrajectoryReader implements EventReader.Handler {
                 .flatMap(Optional::stream)
                 .min(Duration::compareTo);
         return new Frame(
-                run.startedAt(),
-                run.program().runtime(),
-                run.budgetUsd().map(Money::nanos),
-                timeLimit,
-                constraints);
+                run.startedAt(), run.program().runtime(), run.budgetUsd().map(Money::nanos), timeLimit, constraints);
     }
 
     private void fold(Sql sql, SandboxId sandbox, Event event) throws SQLException {

@@ -33,7 +33,8 @@ final class TrajectoryText {
                     edited.edits(),
                     edited.returns(),
                     numbers(edited.seqs()),
-                    String.join(",", edited.versions()));
+                    String.join(",", edited.versions()),
+                    edited.isModified());
         }
         line(lines, "signatures", String.join(",", trajectory.signatures));
         return String.join("\n", lines);
@@ -86,8 +87,9 @@ final class TrajectoryText {
     }
 
     private static void tallies(List<String> lines, String kind, Bounded<Tally> tallies) {
-        tallies.all().forEach((key, tally) ->
-                line(lines, kind, key, tally.text(), tally.mark(), tally.count(), numbers(tally.seqs())));
+        tallies.all()
+                .forEach((key, tally) ->
+                        line(lines, kind, key, tally.text(), tally.mark(), tally.count(), numbers(tally.seqs())));
     }
 
     private static String numbers(List<Long> numbers) {
@@ -126,7 +128,8 @@ final class TrajectoryText {
                                 Integer.parseInt(line.get(2)),
                                 Integer.parseInt(line.get(3)),
                                 numbers(line.get(4)),
-                                words(line.get(5))));
+                                words(line.get(5)),
+                                Boolean.parseBoolean(line.get(6))));
             case "signatures" -> trajectory.signatures.addAll(words(line.get(1)));
             default -> {
                 // The limits and the counters are read before.
@@ -164,8 +167,7 @@ final class TrajectoryText {
                 TextEnum.of(Run.Runtime.class, line.get(2)),
                 number(line.get(3)),
                 timeLimit,
-                new TaskConstraints(
-                        list(lines, "tools"), list(lines, "paths"), list(lines, "hosts"), timeLimit));
+                new TaskConstraints(list(lines, "tools"), list(lines, "paths"), list(lines, "hosts"), timeLimit));
     }
 
     private static Optional<List<String>> list(List<List<String>> lines, String kind) {

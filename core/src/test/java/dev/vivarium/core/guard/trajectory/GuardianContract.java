@@ -29,6 +29,7 @@ import dev.vivarium.model.Message;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskLog;
@@ -49,8 +50,8 @@ abstract class GuardianContract {
     private static final UserId ANN = new UserId("ann");
     private static final UserId BOB = new UserId("bob");
     private static final Duration COOLDOWN = Duration.ofMinutes(2);
-    private static final GuardianLimits LIMITS = new GuardianLimits(
-            GuardianPolicy.STEER, Duration.ofMinutes(1), COOLDOWN, 5, Duration.ofMinutes(10));
+    private static final GuardianLimits LIMITS =
+            new GuardianLimits(GuardianPolicy.STEER, Duration.ofMinutes(1), COOLDOWN, 5, Duration.ofMinutes(10));
 
     private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
     private final List<String> controlled = new ArrayList<>();
@@ -78,7 +79,8 @@ abstract class GuardianContract {
         runs = new Runs(db, outbox, signals, time::get, List.of());
         fixture = new RunFixture(runs);
         inbox = new Inbox(db, log, time::get);
-        reviews = new Reviews(db, outbox, signals, time::get, Duration.ofHours(1));
+        reviews = new Reviews(
+                db, outbox, signals, time::get, ReviewPolicy.of(Duration.ofHours(1), ReviewPolicy.OnTimeout.REJECT));
         var actions = new GuardianActions(control(), inbox, reviews, audit, time::get);
         parts = new Guardian.Parts(db, log, outbox, runs, actions, new StepJson(), Judge.NONE);
         guardian = guardian(parts, "one");
@@ -150,8 +152,10 @@ abstract class GuardianContract {
         log.append(
                 run.sandbox(),
                 List.of(
-                        NewEvent.of("agent.tool_use", call.formatted(id, command), "agent").from(run.task()),
-                        NewEvent.of("agent.tool_result", result.formatted(id, exitCode), "agent").from(run.task())));
+                        NewEvent.of("agent.tool_use", call.formatted(id, command), "agent")
+                                .from(run.task()),
+                        NewEvent.of("agent.tool_result", result.formatted(id, exitCode), "agent")
+                                .from(run.task())));
     }
 
     private void fail(Run run, int times) {
@@ -219,9 +223,8 @@ abstract class GuardianContract {
         assertThat(message.kind()).isEqualTo(Message.Kind.GUARDIAN_NUDGE);
         assertThat(message.source()).isEqualTo("guardian");
         assertThat(message.content()).contains("`$ make all` failed 5 times", "choose another way");
-        assertThat(audit.list(ofSandbox(run), 10)).anySatisfy(entry -> assertThat(
-                        entry.entry().user())
-                .contains(new UserId("system:guardian")));
+        assertThat(audit.list(ofSandbox(run), 10))
+                .anySatisfy(entry -> assertThat(entry.entry().user()).contains(new UserId("system:guardian")));
     }
 
     @Test
@@ -392,8 +395,10 @@ abstract class GuardianContract {
             judged.drain();
 
             assertThat(controlled).isEmpty();
-            assertThat(messages(run)).singleElement().satisfies(message -> assertThat(message.content())
-                    .startsWith("The guardian saw that a model judged"));
+            assertThat(messages(run))
+                    .singleElement()
+                    .satisfies(message ->
+                            assertThat(message.content()).startsWith("The guardian saw that a model judged"));
         }
     }
 
@@ -405,8 +410,7 @@ abstract class GuardianContract {
         Run second = start(2, ANN, task(text + " files", "", "{}", "{}"), GuardianPolicy.STEER);
         Run other = start(3, BOB, task(text, "", "{}", "{}"), GuardianPolicy.STEER);
         List.of(first, second, other).forEach(run -> reader.await(run.sandbox()));
-        var conductor =
-                new Conductor(parts, held(lease("conductor", "one")), GuardianPolicy.STEER, time::get);
+        var conductor = new Conductor(parts, held(lease("conductor", "one")), GuardianPolicy.STEER, time::get);
         conductor.pass();
         pass(Duration.ofMinutes(5));
         conductor.pass();

@@ -50,7 +50,8 @@ class LadderTest {
                 status,
                 Optional.of(answer),
                 START,
-                START);
+                START,
+                Optional.empty());
         return new Situation(policy, List.of(), 30, Optional.of(review), START.plusSeconds(60L * minutes));
     }
 
@@ -73,9 +74,11 @@ class LadderTest {
         assertThat(watched.act()).isEmpty();
         assertThat(watched.events()).containsExactly(new Noted.Found(failing(10).pattern(), Action.NONE));
         Ladder after = stored(watched);
-        assertThat(after.decide(at(GuardianPolicy.WATCH, 1, 20, failing(20)), LIMITS).isNothing())
+        assertThat(after.decide(at(GuardianPolicy.WATCH, 1, 20, failing(20)), LIMITS)
+                        .isNothing())
                 .isTrue();
-        assertThat(after.decide(at(GuardianPolicy.WATCH, 3, 20, failing(20)), LIMITS).events())
+        assertThat(after.decide(at(GuardianPolicy.WATCH, 3, 20, failing(20)), LIMITS)
+                        .events())
                 .hasSize(1);
     }
 
@@ -84,7 +87,8 @@ class LadderTest {
         Decision nudge = Ladder.EMPTY.decide(at(GuardianPolicy.STEER, 0, 10, failing(10)), LIMITS);
         assertThat(nudge.act().orElseThrow()).isInstanceOf(Act.Nudge.class);
         Ladder nudged = stored(nudge);
-        assertThat(nudged.decide(at(GuardianPolicy.STEER, 1, 20, failing(20)), LIMITS).isNothing())
+        assertThat(nudged.decide(at(GuardianPolicy.STEER, 1, 20, failing(20)), LIMITS)
+                        .isNothing())
                 .as("during the cooldown")
                 .isTrue();
 
@@ -109,8 +113,8 @@ class LadderTest {
 
     @Test
     void stoppingFollowsAfterTheAnswerIfThePatternGoesOn() {
-        Ladder approved = stored(asked(GuardianPolicy.STOP)
-                .decide(answered(GuardianPolicy.STOP, 4, Review.Status.APPROVED), LIMITS));
+        Ladder approved = stored(
+                asked(GuardianPolicy.STOP).decide(answered(GuardianPolicy.STOP, 4, Review.Status.APPROVED), LIMITS));
         assertThat(approved.decide(at(GuardianPolicy.STOP, 5, 40, failing(40)), LIMITS)
                         .isNothing())
                 .isTrue();
@@ -149,7 +153,8 @@ class LadderTest {
     @Test
     void anEndedPatternIsAnOutcomeAndALaterOneIsNudgedAgain() {
         Ladder nudged = stored(Ladder.EMPTY.decide(at(GuardianPolicy.STEER, 0, 10, failing(10)), LIMITS));
-        assertThat(nudged.decide(at(GuardianPolicy.STEER, 3, 10, failing(10)), LIMITS).isNothing())
+        assertThat(nudged.decide(at(GuardianPolicy.STEER, 3, 10, failing(10)), LIMITS)
+                        .isNothing())
                 .as("without a step")
                 .isTrue();
         Decision ended = nudged.decide(at(GuardianPolicy.STEER, 3, 12, failing(11)), LIMITS);

@@ -56,7 +56,8 @@ record Recording(String name, boolean isHealthy, String story, List<String> rule
     }
 
     private static Recording header(JsonFields fields) {
-        var constraints = new StepJson().constraints(fields.object("constraints").text());
+        var constraints =
+                new StepJson().constraints(fields.object("constraints").text());
         var frame = new Frame(
                 START,
                 TextEnum.of(Run.Runtime.class, fields.string("runtime")),

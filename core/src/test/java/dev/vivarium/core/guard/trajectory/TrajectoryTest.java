@@ -94,9 +94,9 @@ class TrajectoryTest {
         "src/a.py, src, true",
         "src/a.py, /workspace/src/, true",
         "srcs/a.py, src, false",
-        "docs/a.md, docs/*.md, true",
-        "docs/deep/a.md, docs/*.md, false",
-        "docs/deep/a.md, docs/**, true",
+        "notes/a.md, notes/*.md, true",
+        "notes/deep/a.md, notes/*.md, false",
+        "notes/deep/a.md, notes/**, true",
         "a.py, ., true",
         "a.py, [, false",
         ".git/index, src, true",
@@ -106,7 +106,7 @@ class TrajectoryTest {
         var constraints = new TaskConstraints(
                 Optional.empty(), Optional.of(List.of(allowed)), Optional.empty(), Optional.empty());
         var limited = trajectory(constraints);
-        limited.apply(new Step.Changed(1, START, path, Optional.of("abc")));
+        limited.apply(new Step.Changed(1, START, path, true, Optional.of("abc")));
 
         assertThat(rules(limited, START).isEmpty()).isEqualTo(isAllowed);
     }
@@ -136,8 +136,16 @@ class TrajectoryTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "pytest -q", "python3 -m unittest", "make -j4 test", "npm test", "npm run build", "cargo test", "go vet ./...",
-                "./check.sh", "cd a && mvn -q verify", "ruff check ."
+                "pytest -q",
+                "python3 -m unittest",
+                "make -j4 test",
+                "npm test",
+                "npm run build",
+                "cargo test",
+                "go vet ./...",
+                "./check.sh",
+                "cd a && mvn -q verify",
+                "ruff check ."
             })
     void aCommandThatTestsOrBuildsIsACheck(String command) {
         var call = new ToolCall("c", "Bash", "", Optional.of(command), Optional.empty(), Optional.empty());
@@ -170,7 +178,8 @@ class TrajectoryTest {
         var other = Similarity.shingles("add a button, that exports all data as CSV.");
 
         assertThat(Similarity.jaccard(one, other)).isEqualTo(1);
-        assertThat(Similarity.jaccard(one, Similarity.shingles("Remove the button"))).isZero();
+        assertThat(Similarity.jaccard(one, Similarity.shingles("Remove the button")))
+                .isZero();
         assertThat(Similarity.jaccard(one, Similarity.shingles(""))).isZero();
         assertThat(Similarity.jaccard(Similarity.shingles("task 1"), Similarity.shingles("task 2")))
                 .isLessThan(Overlaps.SAME_TEXT);
