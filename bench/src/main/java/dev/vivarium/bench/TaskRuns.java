@@ -79,7 +79,9 @@ final class TaskRuns implements Measurement {
 
     private static List<String> addGraph(Http caller, int count) {
         var tasks = String.join(",", Collections.nCopies(count, TASK));
-        return Json.answer(caller.post(TASKS + "/graph", "{\"tasks\":[" + tasks + "]}").expect(201).text())
+        return Json.answer(caller.post(TASKS + "/graph", "{\"tasks\":[" + tasks + "]}")
+                        .expect(201)
+                        .text())
                 .objects("tasks")
                 .stream()
                 .map(task -> task.string("task_id"))
@@ -90,7 +92,8 @@ final class TaskRuns implements Measurement {
         for (String id : ids) {
             String status = "";
             while (!status.equals("completed")) {
-                status = Json.answer(caller.get(TASKS + "/" + id).expect(200).text()).string("status");
+                status = Json.answer(caller.get(TASKS + "/" + id).expect(200).text())
+                        .string("status");
                 if (status.equals("failed")) {
                     throw new IllegalStateException("task " + id + " failed");
                 }

@@ -29,7 +29,7 @@ final class AttemptRows {
     static final String RACE_LOST = "race_lost";
 
     private static final Set<String> GIVEN_UP = Set.of(CANCELLED, RACE_LOST);
-    private static final int FINISHED = 16;
+    private static final int FINISHED = 200;
     private static final String LIVE = "a.ended_at is null";
 
     /// A check has a timeout of its own.

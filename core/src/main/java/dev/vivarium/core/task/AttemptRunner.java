@@ -45,7 +45,7 @@ public final class AttemptRunner {
     private static final String NAME = "orchestrator";
 
     /// Activity of a sandbox that counts as part of its run.
-    private static final Duration AFTER_RUN = Duration.ofSeconds(2);
+    private static final Duration AFTER_RUN = Duration.ofSeconds(10);
 
     private static final long CHECK_OUTPUT = 64 * 1024;
 
