@@ -53,6 +53,9 @@ class GuidesTest {
     /// Git host of the pages.
     private static final String GIT_HOST = "git.example.com";
 
+    /// Receiver of webhooks on the pages.
+    private static final String RECEIVER = "https://hooks.example.com";
+
     private static TestServer server;
     private static GiteaServer gitea;
 
@@ -61,7 +64,7 @@ class GuidesTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.start("--git-private", "127.0.0.1/32");
+        server = TestServer.start("--git-private", "127.0.0.1/32", "--webhook-allow-private", "on");
     }
 
     @AfterAll
@@ -101,8 +104,9 @@ class GuidesTest {
         run(withHosts(script.toString()));
     }
 
-    /// Replaces the name of the git host. Starts one for the first page that needs it.
-    private static String withHosts(String script) {
+    /// Replaces the names of other hosts. Starts a git host for the first page that needs one.
+    private static String withHosts(String text) {
+        String script = text.replace(RECEIVER, server.uri().toString());
         if (!script.contains(GIT_HOST)) {
             return script;
         }
