@@ -6,11 +6,8 @@ import type { Page } from 'playwright-core'
  */
 export class Guard {
   readonly #complaints: string[] = []
-  /** A page that gives up waiting for a slow server, and tries again, is no fault. Nor is a server without alerts. */
-  readonly #expected: RegExp[] = [
-    /WebSocket is closed before the connection is established/,
-    /status of 404 .*\/api\/v1\/(alerts|webhooks)/,
-  ]
+  /** A page that gives up waiting for a slow server, and tries again, is no fault. */
+  readonly #expected: RegExp[] = [/WebSocket is closed before the connection is established/]
 
   watch(page: Page): void {
     page.on('console', (message) => {

@@ -68,7 +68,8 @@ final class OutboundConnector implements AutoCloseable {
         throw new Rejection(status, EgressRecord.Verdict.UNREACHABLE, to + " cannot be reached: " + last.getMessage());
     }
 
-    /// Returns the addresses of a host that the policy permits. Throws [Rejection] if the policy permits no address.
+    /// Returns the addresses of a host that the policy permits. Throws [Rejection] if the policy permits no
+    /// address.
     List<InetAddress> permitted(Destination to) {
         List<InetAddress> found = to.host().address().map(List::of).orElseGet(() -> resolve(to));
         List<InetAddress> permitted = found.stream().filter(reach::permits).toList();
