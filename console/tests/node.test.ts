@@ -39,7 +39,13 @@ describe('the indicators of a server', () => {
   })
 
   it('include the queue, the failed runs and a slow store', () => {
-    const work = { queue_depth: 3, runs_last_hour: 10, failure_rate: 0.1, store_latency_ms: 2 }
+    const work = {
+      sampled_at: '2026-01-01T00:00:00Z',
+      queue_depth: 3,
+      runs_last_hour: 10,
+      failure_rate: 0.1,
+      store_latency_ms: 2,
+    }
     const shown = signs({ ...WELL, work }).map((sign) => `${sign.value} ${sign.name}`)
     expect(shown).toEqual(expect.arrayContaining(['3 queued tasks', '10 % of runs failed']))
     expect(marked({ work })).toEqual([])

@@ -3,16 +3,10 @@ import { api, body } from '~/api/client'
 import type { components } from '~/api/schema'
 
 /** Figures about the queue and the runs of all users. */
-export interface Work {
-  readonly queue_depth: number
-  readonly oldest_ready_seconds?: number
-  readonly runs_last_hour: number
-  readonly failure_rate: number
-  readonly store_latency_ms: number
-}
+export type Work = components['schemas']['HealthOfWork']
 
 /** The server and its machine. */
-export type Node = components['schemas']['Node'] & { readonly work?: Work }
+export type Node = components['schemas']['Node']
 
 const EVERY_MS = 15_000
 

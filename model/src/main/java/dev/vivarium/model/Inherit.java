@@ -2,7 +2,7 @@ package dev.vivarium.model;
 
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
-/// What a task takes over from a task that it depends on. Immutable.
+/// Part of the work of a dependency that a task continues. Immutable.
 ///
 /// @param from         name of a task of the same graph, or id of a task in the queue
 /// @param files        whether the task starts on a fork of the disk

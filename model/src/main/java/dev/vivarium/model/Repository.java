@@ -47,7 +47,7 @@ public record Repository(
         }
     }
 
-    /// What the server does when a run has completed.
+    /// Action of the server after a run has completed.
     public enum OnSuccess implements TextEnum {
         /// Commits all changes and pushes the branch.
         PUSH,

@@ -62,7 +62,7 @@ public final class Deliveries implements AutoCloseable {
     private final ExecutorService workers = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("git-delivery-", 0).factory());
 
-    /// What a delivery uses. Immutable.
+    /// Parts of the server that a delivery uses. Immutable.
     public record Parts(
             RunRepositories repositories, GitWorkspaces workspaces, Remotes remotes, Forge.Factory forges) {}
 

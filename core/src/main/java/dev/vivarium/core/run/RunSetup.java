@@ -8,7 +8,7 @@ import java.util.Optional;
 /// Preparation of a sandbox for a run, before the worker starts. Implementations are thread-safe.
 @FunctionalInterface
 public interface RunSetup {
-    /// What the worker gets. Immutable.
+    /// Result for the worker. Immutable.
     ///
     /// @param directory absolute directory of the work inside the sandbox; the workspace if absent
     /// @param env       more variables

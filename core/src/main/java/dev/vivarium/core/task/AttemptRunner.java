@@ -75,7 +75,7 @@ public final class AttemptRunner {
         this.isNeeded = isNeeded;
     }
 
-    /// What an attempt starts with: files, a conversation, and the image of the files. Immutable.
+    /// Start of an attempt: files, a conversation, and the image of the files. Immutable.
     ///
     /// @param conversation sandbox of the run whose conversation continues
     record Start(Optional<SnapshotInfo> files, Optional<SandboxId> conversation, Optional<String> image) {
