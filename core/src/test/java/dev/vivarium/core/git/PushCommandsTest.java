@@ -95,7 +95,7 @@ class PushCommandsTest {
         String banded = new String(
                 PushCommands.read(push(command + " side-band-64k", FLUSH)).rejection("no"), StandardCharsets.UTF_8);
 
-        assertThat(plain).isEqualTo("000eunpack ok\n001bng refs/heads/main no\n0000");
-        assertThat(banded).isEqualTo("0032\1000eunpack ok\n001bng refs/heads/main no\n00000000");
+        assertThat(plain).isEqualTo("000eunpack ok\n001ang refs/heads/main no\n0000");
+        assertThat(banded).isEqualTo("0031\1000eunpack ok\n001ang refs/heads/main no\n00000000");
     }
 }
