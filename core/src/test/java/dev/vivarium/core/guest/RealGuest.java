@@ -96,11 +96,32 @@ public final class RealGuest implements AutoCloseable {
         }
     }
 
+    /// Accepts a connection to send the shutdown, which also ends the processes of the guest. A guest that was killed
+    /// counts as alive for a moment, and does not connect.
+    private void reconnect() {
+        var _ = process.onExit().thenRun(this::closeListener);
+        try {
+            accept();
+        } catch (UncheckedIOException e) {
+            if (listener.isOpen()) {
+                throw e;
+            }
+        }
+    }
+
+    private void closeListener() {
+        try {
+            listener.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Override
     public void close() {
         try {
             if (!guest.isOpen() && process.isAlive()) {
-                accept(); // Reconnect to send the shutdown, which also ends its processes.
+                reconnect();
             }
             if (guest.isOpen()) {
                 guest.shutdown();
