@@ -96,6 +96,6 @@ class PushCommandsTest {
                 PushCommands.read(push(command + " side-band-64k", FLUSH)).rejection("no"), StandardCharsets.UTF_8);
 
         assertThat(plain).isEqualTo("000eunpack ok\n001ang refs/heads/main no\n0000");
-        assertThat(banded).isEqualTo("0031\1000eunpack ok\n001ang refs/heads/main no\n00000000");
+        assertThat(banded).isEqualTo("0031" + "\1" + "000eunpack ok\n001ang refs/heads/main no\n00000000");
     }
 }
