@@ -96,8 +96,8 @@ public final class RealGuest implements AutoCloseable {
         }
     }
 
-    /// Accepts a connection to send the shutdown, which also ends the processes of the guest. A guest that was killed
-    /// counts as alive for a moment, and does not connect.
+    /// Accepts a connection to send the shutdown, which also ends the processes of the guest. A guest that was
+    /// killed counts as alive for a moment, and does not connect.
     private void reconnect() {
         var _ = process.onExit().thenRun(this::closeListener);
         try {
