@@ -39,29 +39,20 @@ export function TopBar({ onPalette }: { onPalette: () => void }) {
   )
 }
 
-/** The page above a sandbox or a task, and its id. */
+/** Where one is: the fleet, and below it the sandbox. */
 function Trail() {
-  const { sandboxId, taskId } = useMatches({ select: idsOf })
+  const sandbox = useMatches({
+    select: (matches) => matches.flatMap((match) => ('sandboxId' in match.params ? [match.params.sandboxId] : []))[0],
+  })
   return (
     <div className={css.trail}>
-      {sandboxId !== undefined && (
+      {sandbox !== undefined && (
         <>
           <Link to="/console">Fleet</Link>
           <span aria-hidden>/</span>
-          <code>{sandboxId}</code>
-        </>
-      )}
-      {taskId !== undefined && (
-        <>
-          <Link to="/console/tasks">Tasks</Link>
-          <span aria-hidden>/</span>
-          <code>{taskId}</code>
+          <code>{sandbox}</code>
         </>
       )}
     </div>
   )
-}
-
-function idsOf(matches: readonly { readonly params: object }[]): { sandboxId?: string; taskId?: string } {
-  return Object.assign({}, ...matches.map((match) => match.params))
 }

@@ -14,7 +14,6 @@ const WORDS: Readonly<Record<Kind, string>> = {
   commands: 'Commands',
   files: 'Files',
   reviews: 'Reviews',
-  guardian: 'Guardian',
   state: 'State',
 }
 

@@ -32,7 +32,6 @@ public final class Main {
         all.put("shell", new ShellLatency());
         all.put("crowd", new ShellCrowd());
         all.put("log", new Log());
-        all.put("tasks", new TaskRuns());
         all.put("chaos", new Chaos());
         all.put("start", new StartUp());
         all.put("cli", new CommandStart());

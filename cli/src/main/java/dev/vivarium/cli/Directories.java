@@ -24,8 +24,7 @@ final class Directories {
         return base.resolve("viv");
     }
 
-    /// Home of the user.
-    static Path home(Map<String, String> env) {
+    private static Path home(Map<String, String> env) {
         String given = env.get("HOME");
         return Path.of(given != null && !given.isEmpty() ? given : System.getProperty("user.home"));
     }

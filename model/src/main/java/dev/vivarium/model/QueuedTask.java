@@ -16,13 +16,9 @@ public record QueuedTask(
         attempts = List.copyOf(attempts);
     }
 
-    /// Returns the sandbox of the completed attempt, or else of the newest one.
+    /// Returns the sandbox of the newest attempt.
     public Optional<SandboxId> sandbox() {
-        return attempts.stream()
-                .filter(attempt -> attempt.status() == TaskAttempt.Status.COMPLETED)
-                .findFirst()
-                .or(() -> attempts.isEmpty() ? Optional.empty() : Optional.of(attempts.getLast()))
-                .flatMap(TaskAttempt::sandbox);
+        return attempts.isEmpty() ? Optional.empty() : attempts.getLast().sandbox();
     }
 
     /// Returns the cost of all attempts.

@@ -44,12 +44,7 @@ public final class Feed {
 
     /// Subscribes `who` to the feed.
     public Subscription open(Principal who) {
-        return new Subscription(log.listen(), viewer(who));
-    }
-
-    /// Returns the view of `who` on all events.
-    public Viewer viewer(Principal who) {
-        return new Viewer(who);
+        return new Subscription(log.listen(), who);
     }
 
     private Optional<ThreadKey> owner(SandboxId sandbox) {
@@ -68,11 +63,11 @@ public final class Feed {
     /// Subscription of one principal. Confined to one worker at a time.
     public final class Subscription {
         private final LiveFeed listener;
-        private final Viewer viewer;
+        private final Principal who;
 
-        private Subscription(LiveFeed listener, Viewer viewer) {
+        private Subscription(LiveFeed listener, Principal who) {
             this.listener = listener;
-            this.viewer = viewer;
+            this.who = who;
         }
 
         /// Returns the next events that the subscriber may see and that match the filter. Waits at most
@@ -81,39 +76,19 @@ public final class Feed {
             LiveFeed.Heard batch = listener.next(timeout);
             FeedFilter filter = wanted.get();
             var gaps = batch.missed().gaps().stream()
-                    .filter(gap -> viewer.maySee(gap.logId()))
+                    .filter(gap -> maySee(gap.logId()))
                     .toList();
             var events = batch.events().stream()
-                    .filter(event -> viewer.includes(filter, event))
+                    .filter(event -> maySee(event.logId()) && filter.includes(event, entities(event)))
                     .toList();
             return new LiveFeed.Heard(new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
         }
 
-        /// Writes an event and its entities.
-        public void write(JsonGenerator out, Event event) {
-            viewer.write(out, event);
-        }
-    }
-
-    /// View of one principal on all events. Thread-safe.
-    public final class Viewer {
-        private final Principal who;
-
-        private Viewer(Principal who) {
-            this.who = who;
-        }
-
-        /// Reports whether the principal may see the events of a log now.
-        public boolean maySee(LogId logId) {
+        private boolean maySee(LogId logId) {
             return scopes(logId).isPresent();
         }
 
-        /// Reports whether the principal may see an event, and the event matches a filter.
-        public boolean includes(FeedFilter filter, Event event) {
-            return maySee(event.logId()) && filter.includes(event, entities(event));
-        }
-
-        /// Returns the principal's scopes for a log, or nothing if the principal may not see the log.
+        /// Returns the subscriber's scopes for a log, or nothing if the subscriber may not see the log.
         private Optional<Scopes> scopes(LogId logId) {
             return switch (logId) {
                 case SandboxId sandbox -> scopes(sandbox);

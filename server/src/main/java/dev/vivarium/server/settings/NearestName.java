@@ -1,14 +1,13 @@
-package dev.vivarium.model;
+package dev.vivarium.server.settings;
 
 import java.util.Comparator;
 import java.util.List;
 
 /// Search for the known name that is nearest to a misspelt one. Stateless.
-public final class NearestName {
+final class NearestName {
     private NearestName() {}
 
-    /// Returns the nearest name of a list that is not empty.
-    public static String of(String wrong, List<String> known) {
+    static String of(String wrong, List<String> known) {
         return known.stream()
                 .min(Comparator.comparingInt(name -> distance(wrong, name)))
                 .orElseThrow();
