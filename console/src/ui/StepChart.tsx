@@ -22,8 +22,8 @@ const WIDTH = 1000
 const HEIGHT = 200
 
 /**
- * Sums over time, as steps: they grow at moments. Lines differ by dashes, not by colour alone. It fills its box, with an
- * axis for the values and one for the times, and is hidden from those who cannot see it: whoever draws it says the same in words.
+ * Chart of sums over time, drawn as steps. Lines differ by dashes, not by colour alone. The chart fills its box and has
+ * an axis for the values and one for the times. Screen readers skip the chart: the caller must show the same in words.
  */
 export function StepChart({ lines, limit, at, show, parts }: Props) {
   const steps = lines.flatMap((line) => line.steps)

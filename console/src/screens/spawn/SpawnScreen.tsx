@@ -65,7 +65,7 @@ function Spawn({ start }: { start: () => Draft }) {
       onSuccess: ({ sandboxId, failure }) => {
         if (failure !== undefined) return
         forget()
-        // A plain sandbox has no run to look at: whoever made it wants to type.
+        // A plain sandbox has no run to show. The person opens it to type commands.
         const search = draft.runtime === 'none' ? { tab: 'terminal' } : {}
         void navigate({ to: '/console/sandboxes/$sandboxId', params: { sandboxId }, search })
       },
