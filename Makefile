@@ -44,10 +44,10 @@ test: setup ## run every check and every test
 	@$(mvn) --quiet spotless:check
 	@$(MAKE) build
 	@# Three process groups run in parallel, because they mostly wait for sandboxes and programs: the download of the
-	@# worker image, the tests and linters that Maven does not run, and Maven. The trap ends all their processes. The
-	@# output of the second group is printed after that of Maven. A failed test does not stop Maven, so that one run
-	@# finds the failures of all modules; scripts/failures then fails. The format was checked before.
-	@others=$$(mktemp); since=$$(mktemp); set -m; nice scripts/worker-image >/dev/null & image=$$!; \
+	@# worker image and the build of Gitea, the tests and linters that Maven does not run, and Maven. The trap ends all
+	@# their processes. The output of the second group is printed after that of Maven. A failed test does not stop Maven,
+	@# so that one run finds the failures of all modules; scripts/failures then fails. The format was checked before.
+	@others=$$(mktemp); since=$$(mktemp); set -m; { nice scripts/worker-image; nice scripts/gitea; } >/dev/null & image=$$!; \
 	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; $(mvn) verify -Dmaven.test.failure.ignore -Dspotless.check.skip & maven=$$!; set +m; \
 	trap 'kill -- -$$image -$$beside -$$maven 2>/dev/null || true; rm -f "$$others" "$$since"' EXIT; \
 	status=0; wait $$maven || status=$$?; wait $$beside || status=$$?; cat "$$others"; \

@@ -43,6 +43,41 @@ export const SCREENS: readonly Screen[] = [
     empty: (page) => page.getByText('No open questions').waitFor(),
   },
   {
+    name: 'tasks',
+    path: () => '/tasks',
+    shown: (page) => page.getByRole('link', { name: 'Publish the release' }).waitFor(),
+    empty: (page) => page.getByText('No task yet').waitFor(),
+  },
+  {
+    name: 'tasks-graph',
+    path: () => '/tasks?view=graph',
+    shown: (page) => page.getByRole('link', { name: 'Publish the release Blocked' }).waitFor(),
+  },
+  {
+    name: 'task',
+    path: (scene) => `/tasks/${scene.task}`,
+    shown: (page) => page.getByRole('listitem', { name: 'Attempt 2' }).waitFor(),
+  },
+  {
+    name: 'tasks-new',
+    path: () => '/tasks/new',
+    begin: async (page) => {
+      const row = (name: string) => page.getByRole('group', { name, exact: true })
+      await row('task-1').getByLabel('Title').fill('Build the project')
+      await row('task-1').getByLabel('Program').fill('make')
+      await page.getByRole('button', { name: 'Add another task' }).click()
+      await row('task-2').getByLabel('Title').fill('Run the tests')
+      await row('task-2').getByLabel('Program').fill('make test')
+      await row('task-2').getByRole('checkbox', { name: 'task-1' }).check()
+    },
+    shown: (page) => page.getByRole('img', { name: 'Build the project; Run the tests, after' }).waitFor(),
+  },
+  {
+    name: 'alerts',
+    path: () => '/alerts',
+    shown: (page) => page.getByRole('heading', { name: /alerts/i }).waitFor(),
+  },
+  {
     name: 'timeline',
     path: (scene) => `/sandboxes/${scene.asking}`,
     shown: (page) => page.getByRole('button', { name: 'Approve' }).waitFor(),

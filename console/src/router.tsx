@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router'
 import { sessionQuery } from './api/session'
-import type { Status } from './api/types'
+import { SEVERITIES, type Severity } from './api/supervision'
+import type { Status, TaskStatus } from './api/types'
 import { adminSearch } from './screens/admin/parts'
 import { FleetScreen } from './screens/fleet/FleetScreen'
 import { Frame } from './screens/frame/Frame'
@@ -10,13 +11,18 @@ import { InboxScreen } from './screens/inbox/InboxScreen'
 import { SandboxScreen } from './screens/sandbox/SandboxScreen'
 import { SignInScreen } from './screens/sign-in/SignInScreen'
 import { SORTS, type Sort } from './store/fleet-view'
+import { TASK_STATUSES } from './store/tasks'
 import { lazily } from './ui/lazily'
 import { Failure } from './ui/States'
 
 const AdminScreen = lazily(() => import('./screens/admin/AdminScreen'), 'AdminScreen')
+const AlertsScreen = lazily(() => import('./screens/alerts/AlertsScreen'), 'AlertsScreen')
 const DocsScreen = lazily(() => import('./screens/docs/DocsScreen'), 'DocsScreen')
+const NewTasksScreen = lazily(() => import('./screens/tasks/NewTasksScreen'), 'NewTasksScreen')
 const SettingsScreen = lazily(() => import('./screens/settings/SettingsScreen'), 'SettingsScreen')
 const SpawnScreen = lazily(() => import('./screens/spawn/SpawnScreen'), 'SpawnScreen')
+const TaskScreen = lazily(() => import('./screens/tasks/TaskScreen'), 'TaskScreen')
+const TasksScreen = lazily(() => import('./screens/tasks/TasksScreen'), 'TasksScreen')
 
 interface Context {
   readonly queries: QueryClient
@@ -97,6 +103,39 @@ const spawnRoute = createRoute({
   component: SpawnScreen,
 })
 
+const tasksRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/tasks',
+  validateSearch: (search): { status?: TaskStatus; agent_type?: string; view?: 'graph' } => ({
+    status: oneOf(TASK_STATUSES, search.status),
+    agent_type: words(search.agent_type),
+    view: search.view === 'graph' ? 'graph' : undefined,
+  }),
+  component: TasksScreen,
+})
+
+const newTasksRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/tasks/new',
+  component: NewTasksScreen,
+})
+
+const taskRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/tasks/$taskId',
+  component: TaskScreen,
+})
+
+const alertsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: '/console/alerts',
+  validateSearch: (search): { severity?: Severity; acknowledged?: true } => ({
+    severity: oneOf(SEVERITIES, search.severity),
+    acknowledged: search.acknowledged === true ? true : undefined,
+  }),
+  component: AlertsScreen,
+})
+
 /** What of a sandbox is looked at. */
 interface SandboxSearch {
   readonly tab?: string
@@ -174,6 +213,10 @@ const routeTree = rootRoute.addChildren([
     fleetRoute,
     inboxRoute,
     spawnRoute,
+    tasksRoute,
+    newTasksRoute,
+    taskRoute,
+    alertsRoute,
     sandboxRoute,
     adminRoute,
     settingsRoute,

@@ -38,6 +38,25 @@ describe('the indicators of a server', () => {
     expect(marked({ host: { ...WELL.host, load: 4.5 } })).toEqual(['CPUs warn'])
   })
 
+  it('include the queue, the failed runs and a slow store', () => {
+    const work = {
+      sampled_at: '2026-01-01T00:00:00Z',
+      queue_depth: 3,
+      runs_last_hour: 10,
+      failure_rate: 0.1,
+      store_latency_ms: 2,
+    }
+    const shown = signs({ ...WELL, work }).map((sign) => `${sign.value} ${sign.name}`)
+    expect(shown).toEqual(expect.arrayContaining(['3 queued tasks', '10 % of runs failed']))
+    expect(marked({ work })).toEqual([])
+    expect(marked({ work: { ...work, oldest_ready_seconds: 720, failure_rate: 0.6, store_latency_ms: 140 } })).toEqual([
+      'queued tasks warn',
+      'of runs failed warn',
+      'store warn',
+    ])
+    expect(marked({ work: { ...work, runs_last_hour: 2, failure_rate: 1 } })).toEqual([])
+  })
+
   it('list failures first, and missing isolation', () => {
     const found = signs({ ...WELL, failing: { store: 'no answer' }, provider: { name: 'process', isolates: false } })
     expect(found[0]).toMatchObject({ name: 'store', tone: 'bad', why: 'no answer' })

@@ -277,3 +277,87 @@ describe('Timeline', () => {
     expect(() => folded(...types.map((type, index) => event(index + 1, type, odd)))).not.toThrow()
   })
 })
+
+describe('notes of the guardian', () => {
+  const pattern = {
+    run_id: 'run1',
+    task_id: 'tsk1',
+    rule: 'repeated_failure',
+    summary: 'The same call failed 5 times.',
+  }
+
+  it('are rows with their rule, their text and the events that show them', () => {
+    const timeline = folded(
+      event(1, 'guardian.observed', { ...pattern, evidence: [3, 5, 'x'], action: 'none' }),
+      event(2, 'guardian.stopped', { ...pattern, evidence: [], action: 'stop' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'guard', by: 'guardian', act: 'observed', rule: 'repeated_failure', evidence: [3, 5] },
+      { kind: 'guard', act: 'stopped', text: 'The same call failed 5 times.' },
+    ])
+  })
+
+  it('get their outcome in the same row', () => {
+    const timeline = folded(
+      event(1, 'guardian.nudged', { ...pattern, evidence: [], action: 'nudge' }),
+      event(2, 'guardian.nudged', { ...pattern, rule: 'oscillation', evidence: [], action: 'nudge' }),
+      event(3, 'guardian.outcome', { ...pattern, evidence: [], ended: true }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { rule: 'repeated_failure', outcome: { hasEnded: true } },
+      { rule: 'oscillation', outcome: undefined },
+    ])
+    expect(timeline.indexOf(3)).toBe(0)
+  })
+
+  it('contain the judgement of a model and the report of the conductor', () => {
+    const timeline = folded(
+      event(1, 'guardian.judged', { alignment: 0.4, state: 'drifting', message: 'Back to the task.', confidence: 0.8 }),
+      event(2, 'conductor.report', {
+        runs: 3,
+        coherence: 0.5,
+        overlaps: [{ kind: 'duplicate', summary: 'run1 and run2 fix the same test.', files: [] }],
+      }),
+      event(3, 'conductor.report', { runs: 1, coherence: 1, overlaps: [] }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { act: 'judged', rule: 'drifting', text: 'Back to the task. (confidence 80 %)' },
+      { by: 'conductor', act: 'report', text: 'run1 and run2 fix the same test.' },
+      { text: 'The active runs do not overlap.' },
+    ])
+  })
+
+  it('do not separate the events of the end of a run', () => {
+    const timeline = folded(
+      event(1, 'agent.failed', { problem: 'stopped' }),
+      event(2, 'guardian.stopped', { ...pattern, evidence: [], action: 'stop' }),
+      event(3, 'sandbox.run_ended', { status: 'failed', reason: 'stopped by the guardian' }),
+    )
+    expect(timeline.rows.map((row) => row.kind)).toEqual(['state', 'guard'])
+  })
+})
+
+describe('the supervision of a worker', () => {
+  it('is told in words, with the next run and the forensics', () => {
+    const timeline = folded(
+      event(1, 'sandbox.heartbeat_missed', { run_id: 'run1', last_heartbeat_at: '2026-01-01T10:00:00Z' }),
+      event(2, 'sandbox.forensics_collected', { run_id: 'run1', bytes: 1234 }),
+      event(3, 'sandbox.restarted', {
+        run_id: 'run1',
+        reason_code: 'worker_lost',
+        next_sandbox_id: 'sbx2',
+        files: true,
+        conversation: true,
+      }),
+      event(4, 'sandbox.terminated_idle', { run_id: 'run1', idle_duration: 1800 }),
+      event(5, 'sandbox.quarantined', { run_id: 'run1', reason: '4 restarts in 30 minutes' }),
+    )
+    expect(timeline.rows).toMatchObject([
+      { kind: 'state', title: 'Heartbeat missed', mood: 'warn' },
+      { title: 'Forensics collected', forensicsOf: 'run1' },
+      { detail: 'worker_lost; with its files and its conversation', next: 'sbx2' },
+      { detail: 'No work for 30 minutes' },
+      { title: 'Quarantined', mood: 'bad', detail: '4 restarts in 30 minutes' },
+    ])
+  })
+})

@@ -408,7 +408,14 @@ REPORTS: dict[str, dict[str, int | None]] = {
     "status": {"status": None, "message": 10240},
     "progress": {"event_type": 100, "message": 10240, "details": None, "progress_percent": None},
     "results": {"status": None, "summary": 10240, "files_changed": None, "commits": None, "notes": 10240},
-    "review": {"reason": 200, "description": 10240, "context": None, "blocking": None},
+    "review": {
+        "reason": 200,
+        "description": 10240,
+        "context": None,
+        "blocking": None,
+        "timeout_minutes": None,
+        "on_timeout": None,
+    },
 }
 
 

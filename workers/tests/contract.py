@@ -317,6 +317,13 @@ class AgentContract:
         assert len(failed["reason"]) > 10
         assert failed["reason_code"] == "model_error"
 
+    def test_a_model_that_refuses_the_key_fails_the_run_for_good(
+        self, env: dict[str, str], backend: TestBackend, play: Play
+    ) -> None:
+        model = play({"times": 0, "fault": {"kind": "status", "status": 401}})
+        assert self.work(self.kind.settings(env, model.url)) == worker.FAILED
+        assert backend.of("agent.failed")[0]["reason_code"] == "model_refused"
+
     def test_an_unreachable_model_fails_the_run_with_the_reason(
         self, env: dict[str, str], backend: TestBackend
     ) -> None:
@@ -344,7 +351,13 @@ class AgentContract:
     def test_the_agent_requests_a_review_and_receives_the_decision(
         self, env: dict[str, str], backend: TestBackend, play: Play
     ) -> None:
-        ask = {"reason": "merge_conflict", "description": "ours or theirs?", "options": ["Keep ours", "Keep theirs"]}
+        ask = {
+            "reason": "merge_conflict",
+            "description": "ours or theirs?",
+            "options": ["Keep ours", "Keep theirs"],
+            "timeout_minutes": 5,
+            "on_timeout": "escalate",
+        }
         model = play(
             {"when": {"contains": "hello.txt"}, "tools": self.kind.ask(ask)},
             {"when": {"contains": "keep_ours"}, "text": "Ours it is."},
@@ -355,6 +368,8 @@ class AgentContract:
             {"id": "keep-ours", "label": "Keep ours"},
             {"id": "keep-theirs", "label": "Keep theirs"},
         ]
+        assert backend.state.reviews["rev-1"]["timeout_minutes"] == 5
+        assert backend.state.reviews["rev-1"]["on_timeout"] == "escalate"
         backend.answer("rev-1", "approved", "keep_ours")
         assert started.join() == worker.COMPLETED
         assert backend.of("agent.completed")[0]["summary"] == "Ours it is."

@@ -195,7 +195,8 @@ def test_a_blocking_review_stops_the_program_until_the_answer(settings: Settings
     program = """
 import json, os
 print(os.getpid(), flush=True)
-question = {"type": "review", "id": "r1", "reason": "r", "description": "d", "options": ["Keep ours", "Keep it"]}
+question = {"type": "review", "id": "r1", "reason": "r", "description": "d", "options": ["Keep ours", "Keep it"],
+            "timeout_minutes": 5, "on_timeout": "fail"}
 print(json.dumps(question), flush=True)
 while not os.path.exists("go"):
     pass
@@ -209,6 +210,8 @@ while not os.path.exists("go"):
         {"id": "keep-ours", "label": "Keep ours"},
         {"id": "keep-it", "label": "Keep it"},
     ]
+    assert backend.state.reviews["rev-1"]["timeout_minutes"] == 5
+    assert backend.state.reviews["rev-1"]["on_timeout"] == "fail"
     (settings.workspace / "go").touch()
     backend.answer("rev-1", "answered", "keep-ours")
     assert started.join() == worker.COMPLETED

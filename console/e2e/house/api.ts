@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { LogEvent, Review, Sandbox } from '~/api/types'
+import type { LogEvent, Review, Sandbox, Task } from '~/api/types'
+import { isEnded } from '~/store/tasks'
 
 /** Patience for a busy machine; nothing here is a claim about time. */
 export const PATIENCE_MS = 300_000
@@ -82,8 +83,12 @@ export class Api {
     await this.delete(`/api/v1/sandboxes/${sandboxId}`)
   }
 
-  /** Ends all sandboxes of whoever has the key. */
+  /** Cancels all tasks and ends all sandboxes of whoever has the key. */
   async endAll(): Promise<void> {
+    const { tasks } = await this.get<{ tasks: Task[] }>('/api/v1/tasks?limit=1000')
+    const open = tasks.filter((each) => !isEnded(each))
+    // A task may end by itself meanwhile.
+    await Promise.all(open.map((each) => this.post(`/api/v1/tasks/${each.task_id}/cancel`).catch(() => undefined)))
     const { sandboxes } = await this.get<{ sandboxes: Sandbox[] }>('/api/v1/sandboxes?limit=500')
     await Promise.all(sandboxes.filter((each) => each.role === 'owner').map((each) => this.end(each.sandbox_id)))
   }

@@ -16,6 +16,8 @@ export interface Scene {
   readonly thread: string
   /** A page is served there, in `bare`. */
   readonly port: number
+  /** A task whose two attempts failed. */
+  readonly task: string
 }
 
 const PARSER = `cat > parser.py <<'END'
@@ -149,6 +151,7 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
     ),
   ])
   await api.run(bare, FILES)
+  const task = await makeTasks(api)
   await share(api)
   // Going back to a snapshot ended what ran before, so this comes after it.
   const serve = `cd src/pages && exec python3 -m http.server ${PORT}`
@@ -160,7 +163,46 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
     stands(api, completed, 'completed'),
     heard(api, working, 'agent.tool_use'),
   ])
-  return { asking, working, failed, completed, bare, thread: THREAD, port: PORT }
+  return { asking, working, failed, completed, bare, thread: THREAD, port: PORT, task }
+}
+
+/** A graph of tasks in many states. Returns the id of the task whose attempts failed. */
+async function makeTasks(api: Api): Promise<string> {
+  const run = (name: string, title: string, line: string, more: object = {}) => ({
+    name,
+    title,
+    runtime: 'command',
+    command: ['sh', '-c', line],
+    ...more,
+  })
+  const { tasks } = await api.post<{ tasks: { name: string; task_id: string }[] }>('/api/v1/tasks/graph', {
+    tasks: [
+      run('build', 'Build the project', `read task; echo '{"type":"result","summary":"Built in 41 s."}'`),
+      run('unit', 'Run the unit tests', 'read task; sleep 3600 & wait', {
+        depends_on: ['build'],
+        agent_type: 'tester',
+      }),
+      run('deploy', 'Deploy to staging', `echo 'no route to staging.internal' >&2; exit 3`, {
+        description: 'Deploy the build to **staging**, and wait until its health check passes.',
+        depends_on: ['build'],
+        agent_type: 'deployer',
+        max_retries: 1,
+        priority: 'high',
+      }),
+      { name: 'notes', title: 'Write the release notes', depends_on: ['build'], agent_type: 'writer' },
+      { name: 'docs', title: 'Check the links of the manual', agent_type: 'writer', priority: 'low' },
+      run('release', 'Publish the release', 'true', { depends_on: ['unit', 'deploy', 'notes'], priority: 'critical' }),
+    ],
+  })
+  const id = tasks.find((one) => one.name === 'deploy')?.task_id ?? ''
+  const status = async (name: string) => {
+    const taskId = tasks.find((one) => one.name === name)?.task_id
+    return (await api.get<{ status: string }>(`/api/v1/tasks/${taskId}`)).status
+  }
+  await api.until('the tasks have their states', async () => {
+    return (await status('release')) === 'blocked' && (await status('unit')) === 'running'
+  })
+  return id
 }
 
 /** Two guests, and snapshots of which one was gone back to and one was forked. */

@@ -9,3 +9,7 @@ export type Run = Schemas['Run']
 export type Review = Schemas['Review']
 export type Health = Schemas['Health']
 export type Status = Sandbox['status']
+/** A task of the queue. */
+export type Task = Schemas['QueuedTask']
+export type TaskStatus = Task['status']
+export type TaskAttempt = Schemas['TaskAttempt']

@@ -8,6 +8,7 @@ const WORDS: Readonly<Record<Kind, readonly [string, string]>> = {
   commands: ['command', 'commands'],
   files: ['file change', 'file changes'],
   reviews: ['question', 'questions'],
+  guardian: ['note of the guardian', 'notes of the guardian'],
   state: ['other event', 'other events'],
 }
 

@@ -1,24 +1,20 @@
-import { api, ask, body } from '~/api/client'
+import { api, body } from '~/api/client'
 import type { Sandbox } from '~/api/types'
-import { connections } from '~/live/connections'
-import { CONNECTING, type LiveState } from '~/live/state'
-import { LiveStream } from '~/live/stream'
+import type { Feed } from './feed'
 import { Fleet } from './fleet'
 import { newest } from './history'
 
 const PAGE = 500
 /** Changes come in bursts: one question answers all of them. */
 const RELOAD_AFTER_MS = 400
-/** Output and files come in floods, and a row shows neither. */
-const TYPES = 'sandbox.,agent.,user.,guardian.,command.started,command.completed'
-
 /** The events of a step of an agent are fewer. */
 const RECALLED_EVENTS = 20
 
-/** The fleet as it is now: the list from the server, and a connection that keeps it so. */
+/** The fleet as it is now: the list from the server, and the events since. */
 export class FleetWatch {
   readonly fleet: Fleet
-  readonly #stream: LiveStream
+  readonly #feed: Feed
+  #leave = () => {}
   #reload: ReturnType<typeof setTimeout> | undefined
   #failure: unknown
   #isClosed = false
@@ -26,20 +22,9 @@ export class FleetWatch {
   readonly #recalled = new Set<string>()
   #recalling: Promise<void> = Promise.resolve()
 
-  constructor() {
+  constructor(feed: Feed) {
+    this.#feed = feed
     this.fleet = new Fleet(() => this.#reloadSoon())
-    this.#stream = new LiveStream({
-      url: () => `/api/v1/events?event_types=${TYPES}`,
-      fetch: ask,
-      onMessage: (message) => {
-        if (message.event === 'event') this.fleet.receive(JSON.parse(message.data))
-        // Something was left out: the list has how it ended.
-        else if (message.event === 'missed') this.#reloadSoon()
-      },
-      // The stream has no past, so the list is read after it stands: nothing falls between the two.
-      onOpen: () => void this.load(),
-      onState: (state) => this.#changed(state),
-    })
   }
 
   /** Why the list could not be read, the last time it was tried. */
@@ -48,15 +33,19 @@ export class FleetWatch {
   }
 
   start(): void {
-    this.#changed(CONNECTING)
-    this.#stream.start()
+    this.#leave = this.#feed.follow({
+      onEvent: ({ sandbox_id, ...event }) => {
+        if (sandbox_id !== undefined) this.fleet.receive({ ...event, sandbox_id })
+      },
+      onOpen: () => void this.load(),
+      onMissed: () => this.#reloadSoon(),
+    })
   }
 
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#reload)
-    this.#stream.close()
-    connections.remove(this)
+    this.#leave()
   }
 
   /** Whether those that have ended are wanted, too. */
@@ -96,10 +85,6 @@ export class FleetWatch {
 
   #reloadSoon(): void {
     this.#reload ??= setTimeout(() => void this.load(), RELOAD_AFTER_MS)
-  }
-
-  #changed(state: LiveState): void {
-    if (!this.#isClosed) connections.put(this, { state, retryNow: () => this.#stream.retryNow() })
   }
 }
 

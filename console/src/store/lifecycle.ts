@@ -1,8 +1,8 @@
-import { object, text } from '~/api/data'
+import { flag, number, object, text } from '~/api/data'
 import type { EventData, LogEvent } from '~/api/types'
 import type { Mood, Row, StateRow } from './rows'
 
-type State = Pick<StateRow, 'title' | 'detail' | 'mood'>
+type State = Pick<StateRow, 'title' | 'detail' | 'mood' | 'next' | 'forensicsOf'>
 
 const STATES: Readonly<Record<string, { title: string; mood: Mood }>> = {
   'sandbox.started': { title: 'Sandbox started', mood: 'ok' },
@@ -40,8 +40,39 @@ export function stateOf({ event_type: type, event_data: data }: LogEvent): State
     return { title: RECOVERIES[text(data, 'how') ?? ''] ?? 'Recovered', detail: '', mood: 'plain' }
   }
   if (type === 'sandbox.run_ended') return runEnded(data)
+  const supervision = supervisionOf(type, data)
+  if (supervision !== undefined) return supervision
   const state = STATES[type]
   return state && { ...state, detail: detailOf(data) }
+}
+
+/** Heartbeats, restarts and idle runs, as the server supervises them. */
+function supervisionOf(type: string, data: EventData): State | undefined {
+  switch (type) {
+    case 'sandbox.heartbeat_missed':
+      return { title: 'Heartbeat missed', detail: '', mood: 'warn' }
+    case 'sandbox.probed':
+      return { title: 'Sandbox examined', detail: `Worker: ${text(data, 'worker') ?? 'unknown'}`, mood: 'plain' }
+    case 'sandbox.forensics_collected':
+      return { title: 'Forensics collected', detail: '', mood: 'plain', forensicsOf: text(data, 'run_id') }
+    case 'sandbox.restarted': {
+      const kept = [flag(data, 'files') && 'its files', flag(data, 'conversation') && 'its conversation']
+      const words = kept.filter(Boolean).join(' and ')
+      const detail = `${text(data, 'reason_code') ?? ''}${words && `; with ${words}`}`
+      return { title: 'Restarted in a new sandbox', detail, mood: 'warn', next: text(data, 'next_sandbox_id') }
+    }
+    case 'sandbox.quarantined':
+      return { title: 'Quarantined', detail: text(data, 'reason') ?? '', mood: 'bad' }
+    case 'sandbox.terminated_idle':
+      return { title: 'Ended because it was idle', detail: idleFor(data), mood: 'warn' }
+    default:
+      return undefined
+  }
+}
+
+function idleFor(data: EventData): string {
+  const seconds = number(data, 'idle_duration')
+  return seconds === undefined ? '' : `No work for ${Math.round(seconds / 60)} minutes`
 }
 
 /** Whether an event only confirms that a run has started. */

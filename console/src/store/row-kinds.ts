@@ -1,8 +1,9 @@
 import { toolSummary } from './fleet'
+import { isOpenNote } from './guard-notes'
 import type { Row } from './rows'
 
 /** The kinds that people choose between. */
-export const KINDS = ['thinking', 'messages', 'tools', 'commands', 'files', 'reviews', 'state'] as const
+export const KINDS = ['thinking', 'messages', 'tools', 'commands', 'files', 'reviews', 'guardian', 'state'] as const
 
 export type Kind = (typeof KINDS)[number]
 
@@ -14,6 +15,7 @@ const KIND_OF: Readonly<Record<Row['kind'], Kind>> = {
   command: 'commands',
   files: 'files',
   review: 'reviews',
+  guard: 'guardian',
   state: 'state',
   note: 'state',
   gap: 'state',
@@ -32,6 +34,8 @@ export function isError(row: Row): boolean {
       return row.end !== undefined && row.end.exitCode !== 0
     case 'state':
       return row.mood === 'bad'
+    case 'guard':
+      return row.act === 'stopped'
     case 'note':
       return /(^|[._])(error|failed)$/.test(row.type)
     default:
@@ -50,6 +54,8 @@ export function isUnfinished(row: Row, isLast: boolean): boolean {
       return row.answer === undefined
     case 'said':
       return row.heard === undefined
+    case 'guard':
+      return isOpenNote(row) && row.outcome === undefined
     case 'state':
       return row.isOpen === true
     case 'files':
@@ -77,6 +83,8 @@ export function wordsOf(row: Row): string {
       return `${row.reason} ${row.description} ${row.answer?.comment ?? ''}`
     case 'state':
       return `${row.title} ${row.detail}`
+    case 'guard':
+      return `${row.by} ${row.act} ${row.rule} ${row.text}`
     case 'note':
       return `${row.type} ${JSON.stringify(row.data)}`
     case 'gap':

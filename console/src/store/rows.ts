@@ -90,9 +90,29 @@ export interface StateRow extends Base {
   readonly title: string
   readonly detail: string
   readonly mood: Mood
+  /** The sandbox in which the task continues. */
+  readonly next?: string
+  /** The run whose forensics can be downloaded. */
+  readonly forensicsOf?: string
   /** The end of a run, of which more events may come. */
   readonly isOpen?: true
 }
+
+/** A note of the guardian or the conductor on a run. */
+export interface GuardRow extends Base {
+  readonly kind: 'guard'
+  readonly by: 'guardian' | 'conductor'
+  readonly act: GuardAct
+  /** The rule that found it, or the state that a model saw. */
+  readonly rule: string
+  readonly text: string
+  /** Numbers of the events that show it. */
+  readonly evidence: readonly number[]
+  /** Whether the pattern ended. */
+  readonly outcome: { readonly hasEnded: boolean; readonly at: string } | undefined
+}
+
+export type GuardAct = 'observed' | 'nudged' | 'paused' | 'stopped' | 'judged' | 'report'
 
 /** An event of a type that has no form of its own. */
 export interface NoteRow extends Base {
@@ -120,5 +140,6 @@ export type Row =
   | FilesRow
   | ReviewRow
   | StateRow
+  | GuardRow
   | NoteRow
   | GapRow

@@ -2,6 +2,7 @@ import { flag, number, object, prose, text } from '~/api/data'
 import type { EventData, LogEvent } from '~/api/types'
 import { isProcess, isWorker } from './fleet'
 import { floodOf } from './floods'
+import { guardNoteOf, isOpenNote, outcomeOf } from './guard-notes'
 import { cutBy, isEndOfRun, isStartOfRun, joined, stateOf } from './lifecycle'
 import type { CommandRow, FileChange, GapReason, ReviewRow, Row, SaidRow, StateRow, Tone, ToolRow } from './rows'
 
@@ -23,7 +24,7 @@ const SILENT = new Set([
 /** Keys of the open rows for the start and for the end of a run, and rows that are not of the agent. */
 const START = 'start'
 const END = 'end'
-const BESIDE: ReadonlySet<Row['kind']> = new Set(['state', 'files', 'note', 'gap'])
+const BESIDE: ReadonlySet<Row['kind']> = new Set(['state', 'files', 'note', 'gap', 'guard'])
 
 const TONES: Readonly<Record<string, Tone>> = {
   'user.message': 'message',
@@ -280,8 +281,22 @@ export class Timeline {
     return this.#push({ kind: 'files', ...base(event), changes, floods })
   }
 
+  /** A note of the guardian, or the outcome of an earlier one. */
+  #guard(event: LogEvent): number | undefined {
+    const note = guardNoteOf(event)
+    if (note !== undefined) return isOpenNote(note) ? this.#pushOpen(`guard:${note.rule}`, note) : this.#push(note)
+    const found = outcomeOf(event)
+    if (found === undefined) return undefined
+    const key = `guard:${found.rule}`
+    const index = this.#change(key, 'guard', (row) => ({ ...row, outcome: found.outcome }))
+    this.#open.delete(key)
+    return index
+  }
+
   #other(event: LogEvent): number {
     const { event_type: type, event_data: data } = event
+    const noted = this.#guard(event)
+    if (noted !== undefined) return noted
     const state = stateOf(event)
     if (state === undefined) return this.#push({ kind: 'note', ...base(event), type, data })
     const started = this.#open.get(START)

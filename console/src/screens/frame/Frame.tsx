@@ -1,33 +1,27 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { KeySheet } from '~/keys/KeySheet'
 import { movePane } from '~/keys/panes'
 import { useKeyboard, useShortcuts } from '~/keys/shortcuts'
+import { Feed } from '~/store/feed'
 import { FleetWatch } from '~/store/fleet-watch'
 import { nextTheme } from '~/theme/theme'
 import { Boundary } from '~/ui/Boundary'
 import { Skeleton } from '~/ui/States'
 import css from './Frame.module.css'
-import { FleetContext } from './fleet-context'
+import { FeedContext, FleetContext } from './fleet-context'
 import { Palette } from './Palette'
 import { Rail } from './Rail'
 import { TopBar } from './TopBar'
 
 /** What is around every screen: the rail, the bar and the keys; and the connection that all screens share. */
 export function Frame() {
-  const [watch, setWatch] = useState<FleetWatch>()
+  const live = useLive()
   const [areKeysShown, showKeys] = useState(false)
   const [isPaletteShown, showPalette] = useState(false)
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const navigate = useNavigate()
-
-  useEffect(() => {
-    const started = new FleetWatch()
-    started.start()
-    setWatch(started)
-    return () => started.close()
-  }, [])
 
   useKeyboard()
   useShortcuts(
@@ -38,6 +32,8 @@ export function Frame() {
         { keys: '?', does: 'Show the keyboard shortcuts', run: () => showKeys(true) },
         { keys: 'g i', does: 'Go to the inbox', run: () => void navigate({ to: '/console/inbox' }) },
         { keys: 'g f', does: 'Go to the fleet', run: () => void navigate({ to: '/console' }) },
+        { keys: 'g k', does: 'Go to the tasks', run: () => void navigate({ to: '/console/tasks' }) },
+        { keys: 'g l', does: 'Go to the alerts', run: () => void navigate({ to: '/console/alerts' }) },
         { keys: 'n', does: 'New sandbox', run: () => void navigate({ to: '/console/spawn' }) },
         { keys: 'g a', does: 'Go to the administration', run: () => void navigate({ to: '/console/admin' }) },
         { keys: 'g s', does: 'Go to the settings', run: () => void navigate({ to: '/console/settings' }) },
@@ -50,9 +46,9 @@ export function Frame() {
   )
   useFocusAfterNavigation(main, path)
 
-  if (watch === undefined) return null
+  if (live === undefined) return null
   return (
-    <FleetContext value={watch}>
+    <Live {...live}>
       <a className={css.skip} href="#main">
         Skip to the content
       </a>
@@ -69,7 +65,37 @@ export function Frame() {
       </div>
       {isPaletteShown && <Palette onClose={() => showPalette(false)} />}
       {areKeysShown && <KeySheet onClose={() => showKeys(false)} />}
-    </FleetContext>
+    </Live>
+  )
+}
+
+interface LiveParts {
+  readonly feed: Feed
+  readonly watch: FleetWatch
+}
+
+/** The feed and the fleet, while the frame is shown. */
+function useLive(): LiveParts | undefined {
+  const [live, setLive] = useState<LiveParts>()
+  useEffect(() => {
+    const feed = new Feed()
+    const watch = new FleetWatch(feed)
+    watch.start()
+    feed.start()
+    setLive({ feed, watch })
+    return () => {
+      watch.close()
+      feed.close()
+    }
+  }, [])
+  return live
+}
+
+function Live({ feed, watch, children }: LiveParts & { children: ReactNode }) {
+  return (
+    <FeedContext value={feed}>
+      <FleetContext value={watch}>{children}</FleetContext>
+    </FeedContext>
   )
 }
 

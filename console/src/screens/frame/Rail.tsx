@@ -1,7 +1,11 @@
 import { Link, useRouteContext } from '@tanstack/react-router'
-import { Boxes, Inbox, Keyboard, Plus, Settings, ShieldCheck, Sprout } from 'lucide-react'
+import { Bell, Boxes, Inbox, Keyboard, Plus, Settings, ShieldCheck, Sprout, Workflow } from 'lucide-react'
+import { openCount } from '~/store/alerts'
+import { useAlertNews, useAlerts } from '../alerts/use-alerts'
 import { useWaiting } from '../inbox/use-waiting'
 import css from './Frame.module.css'
+
+const MOST_IN_BADGE = 99
 
 export function Rail({ onKeys }: { onKeys: () => void }) {
   const waiting = useWaiting()
@@ -26,10 +30,15 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
         <Boxes size={20} aria-hidden />
         Fleet
       </Link>
+      <Link to="/console/tasks" className={css.place} activeOptions={{ includeSearch: false }}>
+        <Workflow size={20} aria-hidden />
+        Tasks
+      </Link>
       <Link to="/console/spawn" className={css.place} activeOptions={{ includeSearch: false }}>
         <Plus size={20} aria-hidden />
         New
       </Link>
+      <AlertsPlace />
       {session.is_admin && (
         <Link to="/console/admin" className={css.place} activeOptions={{ includeSearch: false }}>
           <ShieldCheck size={20} aria-hidden />
@@ -45,5 +54,25 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
         Shortcuts
       </button>
     </nav>
+  )
+}
+
+/** The alerts, if the server has them, and the number of those that need a person. */
+function AlertsPlace() {
+  useAlertNews()
+  const { data } = useAlerts()
+  if (!data) return null
+  const open = openCount(data)
+  return (
+    <Link to="/console/alerts" className={css.place} activeOptions={{ includeSearch: false }}>
+      <Bell size={20} aria-hidden />
+      Alerts
+      {open > 0 && (
+        <span className={css.badge}>
+          {open > MOST_IN_BADGE ? `${MOST_IN_BADGE}+` : open}
+          <span className="visually-hidden"> open</span>
+        </span>
+      )}
+    </Link>
   )
 }

@@ -39,20 +39,29 @@ export function TopBar({ onPalette }: { onPalette: () => void }) {
   )
 }
 
-/** Where one is: the fleet, and below it the sandbox. */
+/** The page above a sandbox or a task, and its id. */
 function Trail() {
-  const sandbox = useMatches({
-    select: (matches) => matches.flatMap((match) => ('sandboxId' in match.params ? [match.params.sandboxId] : []))[0],
-  })
+  const { sandboxId, taskId } = useMatches({ select: idsOf })
   return (
     <div className={css.trail}>
-      {sandbox !== undefined && (
+      {sandboxId !== undefined && (
         <>
           <Link to="/console">Fleet</Link>
           <span aria-hidden>/</span>
-          <code>{sandbox}</code>
+          <code>{sandboxId}</code>
+        </>
+      )}
+      {taskId !== undefined && (
+        <>
+          <Link to="/console/tasks">Tasks</Link>
+          <span aria-hidden>/</span>
+          <code>{taskId}</code>
         </>
       )}
     </div>
   )
+}
+
+function idsOf(matches: readonly { readonly params: object }[]): { sandboxId?: string; taskId?: string } {
+  return Object.assign({}, ...matches.map((match) => match.params))
 }

@@ -1,5 +1,15 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
+import type { Feed } from '~/store/feed'
 import type { FleetWatch } from '~/store/fleet-watch'
+
+export const FeedContext = createContext<Feed | undefined>(undefined)
+
+/** The live feed of this tab. */
+export function useFeed(): Feed {
+  const feed = useContext(FeedContext)
+  if (feed === undefined) throw new Error('useFeed is for what is inside the frame')
+  return feed
+}
 
 export const FleetContext = createContext<FleetWatch | undefined>(undefined)
 

@@ -1,5 +1,5 @@
-import { bytes } from '~/ui/format'
-import type { Node } from './use-node'
+import { bytes, span } from '~/ui/format'
+import type { Node, Work } from './use-node'
 
 export type Tone = 'warn' | 'bad'
 
@@ -17,13 +17,28 @@ export interface Sign {
 const FEW = 0.1
 const ALMOST_NONE = 0.05
 const BUSY = 2
+/** A ready task that waits longer than this needs a person. */
+const LONG_WAIT_MS = 10 * 60_000
+/** More failed runs than this share are unusual, if there were a few. */
+const MANY_FAILED = 0.5
+const A_FEW = 4
+const SLOW_STORE_MS = 100
 
 /** What there is to know of a server at a glance; what is bad has a tone and a reason. */
 export function signs(node: Node): Sign[] {
   const failing = Object.entries(node.failing).map(
     ([part, why]): Sign => ({ name: part, value: 'fails', tone: 'bad', why }),
   )
-  return [...failing, warm(node), sandboxes(node), load(node), memory(node), disk(node), ...isolation(node)]
+  return [
+    ...failing,
+    warm(node),
+    sandboxes(node),
+    load(node),
+    memory(node),
+    disk(node),
+    ...work(node),
+    ...isolation(node),
+  ]
 }
 
 function warm({ pool }: Node): Sign {
@@ -64,6 +79,30 @@ function room(name: string, free: number, all: number, why: string): Sign {
   const sign = { name, value: `${bytes(free)} free`, used: 1 - left }
   if (left < ALMOST_NONE) return { ...sign, tone: 'bad', why }
   return left < FEW ? { ...sign, tone: 'warn', why } : sign
+}
+
+/** The queue and the runs. A quick store is not worth a sign. */
+function work({ work: now }: Node): Sign[] {
+  if (now === undefined) return []
+  return [queue(now), ...failures(now), ...store(now)]
+}
+
+function queue({ queue_depth: depth, oldest_ready_seconds: oldest = 0 }: Work): Sign {
+  const sign = { name: depth === 1 ? 'queued task' : 'queued tasks', value: String(depth) }
+  if (oldest * 1_000 < LONG_WAIT_MS) return sign
+  return { ...sign, tone: 'warn', why: `The oldest ready task has waited for ${span(oldest * 1_000)}.` }
+}
+
+function failures({ runs_last_hour: runs, failure_rate: rate }: Work): Sign[] {
+  if (runs === 0) return []
+  const sign = { name: 'of runs failed', value: `${Math.round(rate * 100)} %` }
+  const why = `${Math.round(rate * 100)} % of the ${runs} runs of the last hour failed.`
+  return [rate > MANY_FAILED && runs >= A_FEW ? { ...sign, tone: 'warn', why } : sign]
+}
+
+function store({ store_latency_ms: latency }: Work): Sign[] {
+  if (latency < SLOW_STORE_MS) return []
+  return [{ name: 'store', value: span(latency), tone: 'warn', why: 'A transaction of the store takes long.' }]
 }
 
 function isolation({ provider }: Node): Sign[] {

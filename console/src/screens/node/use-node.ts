@@ -2,6 +2,9 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, body } from '~/api/client'
 import type { components } from '~/api/schema'
 
+/** Figures about the queue and the runs of all users. */
+export type Work = components['schemas']['HealthOfWork']
+
 /** The server and its machine. */
 export type Node = components['schemas']['Node']
 

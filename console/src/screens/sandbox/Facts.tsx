@@ -1,9 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
+import { number, text } from '~/api/data'
+import { forensicsUrl } from '~/api/forensics'
 import type { Sandbox } from '~/api/types'
 import type { EventStore } from '~/store/event-store'
+import { newest } from '~/store/history'
 import type { Replay } from '~/store/replay'
-import { count, moment, money, plain, span } from '~/ui/format'
+import { bytes, count, moment, money, plain, span } from '~/ui/format'
 import { lazily } from '~/ui/lazily'
 import { useNow } from '~/ui/now'
 import { CostChart } from './CostChart'
@@ -75,12 +80,14 @@ export function Facts({ sandbox, events, replay }: Props) {
         <dl className={css.list}>
           {sandbox.run?.model && <Fact name="Model">{sandbox.run.model}</Fact>}
           <Fact name="Runtime">{sandbox.runtime ?? 'no agent'}</Fact>
+          <TaskFact sandbox={sandbox} />
           <Fact name="Owner">{sandbox.user_id}</Fact>
           <Fact name="Thread">
             <code>{sandbox.thread_id}</code>
           </Fact>
           <Fact name="Started">{moment(sandbox.created_at)}</Fact>
           <Ending sandbox={sandbox} />
+          <Forensics sandbox={sandbox} />
         </dl>
       </section>
     </aside>
@@ -93,6 +100,19 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** A link to the task of the queue. The thread of an attempt is named after its task. */
+function TaskFact({ sandbox: { run, thread_id: thread } }: { sandbox: Sandbox }) {
+  const taskId = run?.task?.task_id
+  if (taskId === undefined || !thread.startsWith(`${taskId}-`)) return null
+  return (
+    <Fact name="Task">
+      <Link to="/console/tasks/$taskId" params={{ taskId }}>
+        Open the task
+      </Link>
+    </Fact>
   )
 }
 
@@ -147,4 +167,23 @@ function Ending({ sandbox }: { sandbox: Sandbox }) {
   const condition =
     sandbox.expires_by !== 'idle' ? '' : sandbox.status === 'paused' ? ', unless resumed' : ', if unused'
   return <Fact name={deadline(sandbox)}>{left > 0 ? `in ${span(left)}${condition}` : 'soon'}</Fact>
+}
+
+/** The state of a run that ended abnormally, if the server has collected it. An event says so. */
+function Forensics({ sandbox: { sandbox_id: id, run } }: { sandbox: Sandbox }) {
+  const { data } = useQuery({
+    queryKey: ['sandbox', id, 'forensics'],
+    queryFn: () => newest(id, 'sandbox.forensics_collected', 1),
+    enabled: run?.status === 'failed' || run?.status === 'terminated',
+  })
+  const found = data?.[0]?.event_data ?? {}
+  const runId = text(found, 'run_id')
+  if (runId === undefined) return null
+  return (
+    <Fact name="Forensics">
+      <a href={forensicsUrl(runId)} download>
+        Download {bytes(number(found, 'bytes') ?? 0)}
+      </a>
+    </Fact>
+  )
 }

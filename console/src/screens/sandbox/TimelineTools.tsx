@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
   commands: 'Commands',
   files: 'Files',
   reviews: 'Reviews',
+  guardian: 'Guardian',
   state: 'State',
 }
 

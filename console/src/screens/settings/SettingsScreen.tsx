@@ -11,6 +11,7 @@ import { useNow } from '~/ui/now'
 import { Section } from '~/ui/Section'
 import { useSignOut } from '../frame/use-sign-out'
 import css from './Settings.module.css'
+import { Webhooks } from './Webhooks'
 
 const THEMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
 const TIMES: Readonly<Record<Times, string>> = { relative: 'Relative', absolute: 'Date and time' }
@@ -40,6 +41,7 @@ export function SettingsScreen() {
         </fieldset>
       </Section>
       <Account />
+      <Webhooks />
       <Server />
     </div>
   )

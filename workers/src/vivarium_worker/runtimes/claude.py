@@ -49,6 +49,9 @@ END_SECONDS = 10.0
 HEAR_SECONDS = 60.0
 INTERRUPTED = "interrupted"
 PAYMENT_REQUIRED = 402
+
+# Answers of a model that a retry does not change.
+REFUSALS = frozenset({400, 401, 403, 404, 413, 422})
 ASK = "A new message has arrived and comes with this result. Read it first, then decide again whether to do this."
 
 
@@ -388,6 +391,8 @@ def _code(message: ResultMessage) -> str:
     """Machine-readable reason of a failed turn. The gateway answers 402 if the budget is spent."""
     if message.subtype == "error_max_budget_usd" or message.api_error_status == PAYMENT_REQUIRED:
         return "budget"
+    if message.api_error_status in REFUSALS:
+        return "model_refused"
     return "model_error" if message.api_error_status or message.is_error else "failed"
 
 

@@ -21,6 +21,12 @@ REVIEW = {
             "items": {"type": "string"},
             "description": "The possible decisions, if it is not about yes or no.",
         },
+        "timeout_minutes": {"type": "number", "description": review_options.TIMEOUT},
+        "on_timeout": {
+            "type": "string",
+            "enum": list(review_options.ON_TIMEOUT),
+            "description": review_options.ON_TIMEOUT_TEXT,
+        },
     },
     "required": ["reason", "description"],
 }
@@ -40,6 +46,7 @@ def own_tools(run: Run) -> list[Any]:
             "description": arguments.get("description"),
             "context": review_options.context(arguments.get("options")),
             "blocking": True,
+            **review_options.deadline(arguments.get("timeout_minutes"), arguments.get("on_timeout")),
         }
         answer = await asyncio.to_thread(run.review, question)
         return {"content": [{"type": "text", "text": json.dumps(answer, ensure_ascii=False)}]}

@@ -6,7 +6,7 @@ A line of standard output that is a JSON object with a `type` is one of:
     {"type": "progress", "message": "…", "event_type"?: "step_completed", "details"?: {}, "progress_percent"?: 50}
     {"type": "usage", "input_tokens"?: 1, "output_tokens"?: 1, "cost_usd"?: 0.1}
     {"type": "review", "id": "r1", "reason": "…", "description": "…", "options"?: ["…"], "context"?: {},
-     "blocking"?: true}
+     "blocking"?: true, "timeout_minutes"?: 60, "on_timeout"?: "reject" | "approve" | "fail" | "escalate"}
     {"type": "result", "summary": "…", "status"?: "completed" | "failed"}
 
 All other lines, lines of more than 1 MiB, and standard error are output, which the worker logs unchanged. The program
@@ -76,6 +76,7 @@ LAST_BYTES = 6 * 1024
 # Largest accepted amount, so that sums stay finite.
 MOST_TOKENS = 1 << 53
 MOST_DOLLARS = 1e15
+REVIEW_FIELDS = ("reason", "description", "context", "blocking", "timeout_minutes", "on_timeout")
 
 
 class CommandRuntime:
@@ -216,7 +217,7 @@ class Conversation:
             self._run.control.abort(over_budget(self._cost or 0.0, budget), "budget")
 
     def _review(self, said: dict[str, Any]) -> None:
-        request = {key: value for key, value in said.items() if key in ("reason", "description", "context", "blocking")}
+        request = {key: value for key, value in said.items() if key in REVIEW_FIELDS}
         if said.get("options"):
             request["context"] = {**(request.get("context") or {}), **review_options.context(said["options"])}
         try:

@@ -24,6 +24,7 @@ os.environ.setdefault("OPENHANDS_SUPPRESS_BANNER", "1")
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus
 from openhands.sdk.event import MessageEvent
+from openhands.sdk.llm.exceptions import LLMAuthenticationError
 from openhands.sdk.tool import register_tool
 from openhands.tools.terminal import TerminalTool
 
@@ -110,7 +111,9 @@ class Conversation:
         except ConversationRunError as e:
             aborted = self._run.control.aborted
             problem = aborted or self._report.error or str(e.original_exception)
-            return self._outcome(problem, self._run.control.abort_code if aborted else "model_error")
+            refused = isinstance(e.original_exception, LLMAuthenticationError)
+            code = "model_refused" if refused else "model_error"
+            return self._outcome(problem, self._run.control.abort_code if aborted else code)
         finally:
             self._run.inbox.listen(lambda: None)
             self._run.control.listen(lambda: None)

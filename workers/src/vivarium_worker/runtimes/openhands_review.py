@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from openhands.sdk.tool import Action, Observation, ToolAnnotations, ToolDefinition, ToolExecutor
 from pydantic import Field
@@ -24,6 +24,10 @@ class RequestReviewAction(Action):
     reason: str = Field(description="Why a person has to decide, in a word or two.")
     description: str = Field(description="What has to be decided.")
     options: list[str] = Field(default=[], description=OPTIONS)
+    timeout_minutes: float | None = Field(default=None, description=review_options.TIMEOUT)
+    on_timeout: Literal["reject", "approve", "fail", "escalate"] | None = Field(
+        default=None, description=review_options.ON_TIMEOUT_TEXT
+    )
 
 
 class RequestReviewObservation(Observation):
@@ -42,6 +46,7 @@ class RequestReview(ToolExecutor[RequestReviewAction, RequestReviewObservation])
             "description": action.description,
             "context": review_options.context(action.options),
             "blocking": True,
+            **review_options.deadline(action.timeout_minutes, action.on_timeout),
         }
         answer = json.dumps(self._run.review(question), ensure_ascii=False)
         heard: RequestReviewObservation = RequestReviewObservation.from_text(text=answer)

@@ -35,13 +35,16 @@ const TONES: Record<Tone, { icon: typeof Hand; word: string }> = {
   system: { icon: Shield, word: 'System' },
 }
 
+/** Parts of the server that send messages. */
+const SYSTEM = { guardian: 'Message of the guardian', conductor: 'Message of the conductor' } as const
+
 export function SaidPart({ row }: { row: SaidRow }) {
   const { icon: Icon, word } = TONES[row.tone]
   return (
     <div className={css.said} data-tone={row.tone}>
       <p className={css.by}>
         <Icon size={14} aria-hidden />
-        {word} by {plain(row.by)}
+        {row.by === 'guardian' || row.by === 'conductor' ? SYSTEM[row.by] : `${word} by ${plain(row.by)}`}
         <span className={css.heard}>
           {row.heard ? <Check size={13} aria-hidden /> : <Clock size={13} aria-hidden />}
           {row.heard

@@ -1,4 +1,6 @@
+import { Link } from '@tanstack/react-router'
 import { text } from '~/api/data'
+import { forensicsUrl } from '~/api/forensics'
 import type { GapRow, NoteRow, StateRow } from '~/store/rows'
 import { Clamp } from '~/ui/Clamp'
 import { plain, whole } from '~/ui/format'
@@ -26,6 +28,16 @@ export function StatePart({ row }: { row: StateRow }) {
     <p className={css.state} data-mood={row.mood}>
       <strong>{row.title}</strong>
       {row.detail && <span>{plain(row.detail)}</span>}
+      {row.next !== undefined && (
+        <Link to="/console/sandboxes/$sandboxId" params={{ sandboxId: row.next }}>
+          Open the next run
+        </Link>
+      )}
+      {row.forensicsOf !== undefined && (
+        <a href={forensicsUrl(row.forensicsOf)} download>
+          Download
+        </a>
+      )}
     </p>
   )
 }

@@ -5,6 +5,7 @@ import type { Row } from '~/store/rows'
 import { clock, moment } from '~/ui/format'
 import { CommandPart } from './CommandPart'
 import { FilesPart } from './FilesPart'
+import { GuardPart } from './GuardPart'
 import { ReviewPart } from './ReviewPart'
 import css from './rows.module.css'
 import { MessagePart, SaidPart, ThinkingPart } from './SpeechParts'
@@ -63,6 +64,8 @@ export function part(row: Row): ReactNode {
       return <ReviewPart row={row} />
     case 'state':
       return <StatePart row={row} />
+    case 'guard':
+      return <GuardPart row={row} />
     case 'note':
       return <NotePart row={row} />
     case 'gap':

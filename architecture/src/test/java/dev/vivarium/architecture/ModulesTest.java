@@ -70,7 +70,9 @@ class ModulesTest {
                         Set.of(),
                         "third-party sources, compiled for the Java version of this project"),
                 new Module(
-                        "cli", Set.of("vivarium-sdk", "vivarium-picocli"), "the command line uses the public API only"),
+                        "cli",
+                        Set.of("vivarium-sdk", "vivarium-picocli", "snakeyaml-engine"),
+                        "the command line uses the public API only; it reads graphs of tasks as YAML"),
                 new Module(
                         "demo",
                         Set.of("vivarium-server", "vivarium-cli", "vivarium-scripted"),

@@ -34,10 +34,36 @@ class PackagesTest {
 
     private static final Map<String, Layer> CORE_LAYERS = Map.ofEntries(
             Map.entry(
+                    "guard.liveness",
+                    new Layer(
+                            Set.of("git", "run", "sandbox", "exec", "guest", "provider", "access", "log", "store"),
+                            "the supervision examines sandboxes and restarts runs, and the audit log shows it")),
+            Map.entry(
+                    "guard.trajectory",
+                    new Layer(
+                            Set.of("task", "run", "sandbox", "access", "log", "store"),
+                            "the guardian reads the log and acts on runs as a person does, and the audit log shows it")),
+            Map.entry(
+                    "git",
+                    new Layer(
+                            Set.of("run", "sandbox", "exec", "access", "egress", "provider", "log", "store"),
+                            "it prepares the sandboxes of runs, and delivers their work to remotes")),
+            Map.entry(
+                    "guard.anomaly",
+                    new Layer(
+                            Set.of("run", "access", "log", "store"),
+                            "anomalies and alerts read the log, the runs and the audit log, and append events")),
+            Map.entry(
+                    "webhook",
+                    new Layer(
+                            Set.of("run", "egress", "access", "log", "store"),
+                            "webhooks read the log and connect to addresses that the egress policy permits")),
+            Map.entry(
                     "task",
                     new Layer(
-                            Set.of("run", "sandbox", "access", "log", "store"),
-                            "the queue starts runs for the owners of tasks, and the audit log shows it")),
+                            Set.of("run", "sandbox", "exec", "access", "log", "store"),
+                            "the queue starts runs for the owners of tasks, and the audit log shows it; the check of"
+                                    + " a race is a command")),
             Map.entry(
                     "run",
                     new Layer(
@@ -113,6 +139,7 @@ class PackagesTest {
                     new Layer(
                             Set.of("http", "settings", "telemetry"),
                             "the model gateway forwards requests and records their cost")),
+            Map.entry("git", new Layer(Set.of("http"), "the git relay forwards requests of sandboxes to remotes")),
             Map.entry("feed", new Layer(Set.of("http"), "a feed authorizes its subscribers with HTTP principals")),
             Map.entry("http", new Layer(Set.of("access", "settings"), "the HTTP layer knows no operation")),
             Map.entry("access", new Layer(Set.of(), "every protocol finds sandboxes in the same way")),

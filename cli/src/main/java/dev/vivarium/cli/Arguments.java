@@ -20,6 +20,13 @@ record Arguments(List<String> globals, String command, List<String> rest) {
         return new Arguments(globals, Commands.ALIASES.getOrDefault(command, command), rest);
     }
 
+    /// Returns the word after the command and its global options, or an empty text.
+    String subcommand() {
+        var left = new ArrayList<>(rest);
+        takeGlobals(left);
+        return left.isEmpty() ? "" : left.getFirst();
+    }
+
     /// Returns the arguments in the order of the parser. `root` has the command, if it exists.
     String[] words(CommandLine root) {
         if (command.isEmpty()) {

@@ -32,9 +32,11 @@ final class Commands {
 
     /// Builds only the requested command, because reading the annotations of all commands takes longer than most of
     /// them run. For an unknown name, builds all commands, for help and suggestions.
-    CommandLine line(String wanted) {
+    ///
+    /// @param subcommand the word after the command, or an empty text
+    CommandLine line(String wanted, String subcommand) {
         var root = new CommandLine(new Viv());
-        Map<String, Supplier<CommandLine>> all = all();
+        Map<String, Supplier<CommandLine>> all = all(subcommand);
         var chosen = all.get(wanted);
         if (chosen == null) {
             all.forEach((name, command) -> root.addSubcommand(name, command.get()));
@@ -49,7 +51,7 @@ final class Commands {
         return root;
     }
 
-    private Map<String, Supplier<CommandLine>> all() {
+    private Map<String, Supplier<CommandLine>> all(String subcommand) {
         var commands = new LinkedHashMap<String, Supplier<CommandLine>>();
         commands.put("run", () -> new CommandLine(new RunCommand(terminal)));
         commands.put("runs", () -> new CommandLine(new RunsCommand(terminal)));
@@ -57,6 +59,10 @@ final class Commands {
         commands.put("say", () -> new CommandLine(new SayCommand(terminal)));
         commands.put("review", () -> new CommandLine(new ReviewCommand(terminal)));
         commands.put("stop", () -> new CommandLine(new StopCommand(terminal)));
+        commands.put("task", () -> task(subcommand));
+        commands.put("git", () -> git(subcommand));
+        commands.put("alerts", () -> new CommandLine(new AlertsCommand(terminal)));
+        commands.put("webhook", () -> webhook(subcommand));
         commands.put("shell", () -> new CommandLine(new ShellCommand(terminal)));
         commands.put("exec", () -> new CommandLine(new ExecCommand(terminal)));
         commands.put("ls", () -> new CommandLine(new LsCommand(terminal)));
@@ -76,7 +82,7 @@ final class Commands {
         commands.put("end", () -> new CommandLine(new EndCommand(terminal)));
         commands.put("snapshot", this::snapshot);
         commands.put("fork", () -> new CommandLine(new ForkCommand(terminal)));
-        commands.put("keys", this::keys);
+        commands.put("keys", () -> keys(subcommand));
         commands.put("health", () -> new CommandLine(new HealthCommand(terminal)));
         commands.put("doctor", () -> new CommandLine(new DoctorCommand(terminal)));
         commands.put("completion", () -> new CommandLine(new CompletionCommand(terminal)));
@@ -92,10 +98,75 @@ final class Commands {
                 .addSubcommand(new SnapshotRestoreCommand(terminal));
     }
 
-    private CommandLine keys() {
-        return new CommandLine(new KeysCommand())
-                .addSubcommand(new KeysIssueCommand(terminal))
-                .addSubcommand(new KeysListCommand(terminal))
-                .addSubcommand(new KeysRevokeCommand(terminal));
+    private CommandLine task(String wanted) {
+        var subs = new LinkedHashMap<String, Supplier<Object>>();
+        subs.put("add", () -> new TaskAddCommand(terminal));
+        subs.put("apply", () -> new TaskApplyCommand(terminal));
+        subs.put("ls", () -> new TaskLsCommand(terminal));
+        subs.put("show", () -> new TaskShowCommand(terminal));
+        subs.put("graph", () -> new TaskGraphCommand(terminal));
+        subs.put("cancel", () -> new TaskCancelCommand(terminal));
+        subs.put("retry", () -> new TaskRetryCommand(terminal));
+        return group(new TaskCommand(), subs, wanted);
+    }
+
+    private CommandLine git(String wanted) {
+        var subs = new LinkedHashMap<String, Supplier<Object>>();
+        subs.put("status", () -> new GitStatusCommand(terminal));
+        subs.put("commit", () -> new GitCommitCommand(terminal));
+        subs.put("push", () -> new GitPushCommand(terminal));
+        subs.put("branches", () -> new GitBranchesCommand(terminal));
+        subs.put("commits", () -> new GitCommitsCommand(terminal));
+        subs.put("compare", () -> new GitCompareCommand(terminal));
+        subs.put("pr", () -> pullRequests(""));
+        subs.put("credential", () -> credentials(""));
+        return group(new GitCommand(), subs, wanted);
+    }
+
+    private CommandLine pullRequests(String wanted) {
+        var subs = new LinkedHashMap<String, Supplier<Object>>();
+        subs.put("ls", () -> new GitPrLsCommand(terminal));
+        subs.put("show", () -> new GitPrShowCommand(terminal));
+        subs.put("open", () -> new GitPrOpenCommand(terminal));
+        subs.put("merge", () -> new GitPrMergeCommand(terminal));
+        return group(new GitPrCommand(), subs, wanted);
+    }
+
+    private CommandLine credentials(String wanted) {
+        var subs = new LinkedHashMap<String, Supplier<Object>>();
+        subs.put("add", () -> new GitCredentialAddCommand(terminal));
+        subs.put("ls", () -> new GitCredentialLsCommand(terminal));
+        subs.put("rm", () -> new GitCredentialRmCommand(terminal));
+        return group(new GitCredentialCommand(), subs, wanted);
+    }
+
+    private CommandLine webhook(String wanted) {
+        var subs = new LinkedHashMap<String, Supplier<Object>>();
+        subs.put("add", () -> new WebhookAddCommand(terminal));
+        subs.put("ls", () -> new WebhookLsCommand(terminal));
+        subs.put("rm", () -> new WebhookRmCommand(terminal));
+        subs.put("deliveries", () -> new WebhookDeliveriesCommand(terminal));
+        subs.put("replay", () -> new WebhookReplayCommand(terminal));
+        return group(new WebhookCommand(), subs, wanted);
+    }
+
+    private CommandLine keys(String wanted) {
+        var subs = new LinkedHashMap<String, Supplier<Object>>();
+        subs.put("issue", () -> new KeysIssueCommand(terminal));
+        subs.put("list", () -> new KeysListCommand(terminal));
+        subs.put("revoke", () -> new KeysRevokeCommand(terminal));
+        return group(new KeysCommand(), subs, wanted);
+    }
+
+    /// Builds only the requested subcommand, or all of them for an unknown name.
+    private static CommandLine group(Object parent, Map<String, Supplier<Object>> subs, String wanted) {
+        var group = new CommandLine(parent);
+        var chosen = subs.get(wanted);
+        if (chosen == null) {
+            subs.forEach((name, command) -> group.addSubcommand(name, command.get()));
+        } else {
+            group.addSubcommand(wanted, chosen.get());
+        }
+        return group;
     }
 }

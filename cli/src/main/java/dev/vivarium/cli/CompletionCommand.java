@@ -29,7 +29,7 @@ final class CompletionCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String script = Completion.of(new Commands(terminal).line("")).script(shell);
+        String script = Completion.of(new Commands(terminal).line("", "")).script(shell);
         if (output.isJson()) {
             terminal.json(out -> {
                 out.writeStringProperty("shell", shell.toString());

@@ -24,7 +24,8 @@ final class Directories {
         return base.resolve("viv");
     }
 
-    private static Path home(Map<String, String> env) {
+    /// Home of the user.
+    static Path home(Map<String, String> env) {
         String given = env.get("HOME");
         return Path.of(given != null && !given.isEmpty() ? given : System.getProperty("user.home"));
     }

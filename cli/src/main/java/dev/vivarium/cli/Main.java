@@ -54,14 +54,14 @@ public final class Main {
 
     int run(String... args) {
         var arguments = Arguments.of(args);
-        CommandLine line = commandLine(arguments.command());
+        CommandLine line = commandLine(arguments.command(), arguments.subcommand());
         line.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8));
         line.setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8));
         return line.execute(arguments.words(line));
     }
 
-    CommandLine commandLine(String wanted) {
-        CommandLine root = new Commands(terminal).line(wanted);
+    CommandLine commandLine(String wanted, String subcommand) {
+        CommandLine root = new Commands(terminal).line(wanted, subcommand);
         root.setExecutionExceptionHandler((failure, command, _) -> complain(failure, output(command)));
         root.setParameterExceptionHandler(this::misused);
         return root;

@@ -29,6 +29,7 @@ public final class Rehearsal {
                 List.of("exec", THREAD, "--", "echo trained > file; echo trained"),
                 List.of("threads"),
                 List.of("runs"),
+                List.of("task", "ls"),
                 List.of("ls", THREAD),
                 List.of("cat", THREAD + ":file"),
                 List.of("cp", THREAD + ":file", "-"),

@@ -107,7 +107,7 @@ final class ServerOptions {
     }
 
     /// Reads byte by byte, because the rest of the input belongs to the command.
-    private static String firstLine(InputStream in) {
+    static String firstLine(InputStream in) {
         var line = new ByteArrayOutputStream();
         try {
             for (int b = in.read(); b >= 0 && b != '\n'; b = in.read()) {
@@ -141,7 +141,7 @@ final class ServerOptions {
 
     private static Path home(Map<String, String> env) {
         String home = env.getOrDefault("VIV_HOME", "");
-        return home.isEmpty() ? Path.of(System.getProperty("user.home"), ".vivarium") : Path.of(home);
+        return home.isEmpty() ? Directories.home(env).resolve(".vivarium") : Path.of(home);
     }
 
     private static Path credentials(Map<String, String> env) {

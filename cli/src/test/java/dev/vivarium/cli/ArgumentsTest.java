@@ -37,6 +37,6 @@ class ArgumentsTest {
         var nothing = new PrintStream(PrintStream.nullOutputStream());
         var terminal = new Terminal(InputStream.nullInputStream(), nothing, nothing, Map.of(), Terminal.Ttys.NONE);
         var arguments = Arguments.of(args);
-        return List.of(arguments.words(new Commands(terminal).line(arguments.command())));
+        return List.of(arguments.words(new Commands(terminal).line(arguments.command(), arguments.subcommand())));
     }
 }

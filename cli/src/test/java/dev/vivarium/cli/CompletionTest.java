@@ -21,7 +21,7 @@ class CompletionTest {
                     new PrintStream(PrintStream.nullOutputStream()),
                     Map.of(),
                     Terminal.Ttys.NONE))
-            .line(""));
+            .line("", ""));
 
     @TempDir
     private Path scratch;
@@ -46,9 +46,21 @@ class CompletionTest {
     }
 
     @Test
+    void bashCompletesTasksAndTheirOptions() throws Exception {
+        assertThat(completed("viv", "task", "")).contains("add", "apply", "ls", "show", "graph", "cancel", "retry");
+        assertThat(completed("viv", "task", "show", "be")).containsExactly("beta");
+        assertThat(completed("viv", "task", "add", "title", "--after", "al")).containsExactly("alpha");
+        assertThat(completed("viv", "task", "ls", "--status", "re")).containsExactly("ready", "retrying");
+        assertThat(completed("viv", "task", "add", "--priority", "h")).containsExactly("high");
+        assertThat(completed("viv", "task", "cancel", "alpha", "--dependents", "c"))
+                .containsExactly("cancel");
+        assertThat(completed("viv", "events", "alpha", "--after", "al")).doesNotContain("beta");
+    }
+
+    @Test
     void everyScriptContainsThreadsAndValuesOfOptions() {
         for (Completion.Shell shell : Completion.Shell.values()) {
-            assertThat(completion.script(shell)).contains("viv threads -q").contains("fs:ro fs:rw shell");
+            assertThat(completion.script(shell)).contains("viv threads -q", "viv task ls -q", "fs:ro fs:rw shell");
         }
     }
 

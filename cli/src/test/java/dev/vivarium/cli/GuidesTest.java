@@ -2,6 +2,7 @@ package dev.vivarium.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.testbed.GiteaServer;
 import dev.vivarium.testing.TestServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// Runs the shell commands of `README.md`, `docs/start` and `docs/guides` against a real server. The blocks of a page
 /// share one shell. The comment `<!-- not run: REASON -->` before a block excludes it, and `<!-- setup: COMMAND -->`
-/// runs a command that the page does not show.
+/// runs a command that the page does not show. `git.example.com` is a real Gitea.
 @Timeout(300)
 class GuidesTest {
     private static final Path DOCS = Path.of("..", "docs");
@@ -43,21 +44,35 @@ class GuidesTest {
                 done
                 command curl --fail-with-body "${arguments[@]}"
             }
+            create_repository() {
+                curl -s -H "Authorization: token $GIT_TOKEN" --json '{"name": "'"$1"'", "auto_init": true}' \
+                    "$GIT_URL/api/v1/user/repos"
+            }
             """;
 
+    /// Git host of the pages.
+    private static final String GIT_HOST = "git.example.com";
+
+    /// Receiver of webhooks on the pages.
+    private static final String RECEIVER = "https://hooks.example.com";
+
     private static TestServer server;
+    private static GiteaServer gitea;
 
     @TempDir
     private Path directory;
 
     @BeforeAll
     static void start() {
-        server = TestServer.start();
+        server = TestServer.start("--git-private", "127.0.0.1/32", "--webhook-allow-private", "on");
     }
 
     @AfterAll
     static void stop() {
         server.close();
+        if (gitea != null) {
+            gitea.close();
+        }
     }
 
     static Stream<Path> pages() throws IOException {
@@ -86,7 +101,21 @@ class GuidesTest {
             }
         }
 
-        run(script.toString());
+        run(withHosts(script.toString()));
+    }
+
+    /// Replaces the names of other hosts. Starts a git host for the first page that needs one.
+    private static String withHosts(String text) {
+        String script = text.replace(RECEIVER, server.uri().toString());
+        if (!script.contains(GIT_HOST)) {
+            return script;
+        }
+        if (gitea == null) {
+            gitea = GiteaServer.start();
+        }
+        return "GIT_URL=" + gitea.uri() + " GIT_TOKEN=" + gitea.token() + "\n"
+                + script.replace("https://" + GIT_HOST, gitea.uri().toString())
+                        .replace(GIT_HOST, gitea.uri().getAuthority());
     }
 
     private void run(String script) throws IOException, InterruptedException {

@@ -27,15 +27,16 @@ class MainTest {
     @Test
     void everyCommandWithOutputHasAJsonOption() {
         var silent = new ArrayList<String>();
-        visit(viv(Map.of()).commandLine(""), silent);
+        visit(viv(Map.of()).commandLine("", ""), silent);
 
-        assertThat(silent).containsExactlyInAnyOrder("viv", "keys", "help");
+        assertThat(silent)
+                .containsExactlyInAnyOrder("viv", "keys", "task", "webhook", "git", "pr", "credential", "help");
     }
 
     @Test
     void everyCommandIsInTheReference() throws Exception {
         String reference = Files.readString(Path.of("../docs/reference/cli.md"));
-        assertThat(viv(Map.of()).commandLine("").getSubcommands().keySet())
+        assertThat(viv(Map.of()).commandLine("", "").getSubcommands().keySet())
                 .filteredOn(name -> !name.equals("help"))
                 .allSatisfy(name -> assertThat(reference).contains("### viv " + name + "\n"));
     }

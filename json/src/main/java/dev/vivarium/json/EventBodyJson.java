@@ -1,16 +1,26 @@
 package dev.vivarium.json;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
+import dev.vivarium.model.ConductorEvent;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.EventCodec;
 import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.GitEvent;
+import dev.vivarium.model.GuardianEvent;
+import dev.vivarium.model.Judgement;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ReviewEvent;
+import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.RunEvent;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
+import dev.vivarium.model.TaskId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.WorkerEvent;
 import java.io.StringWriter;
@@ -76,9 +86,14 @@ public final class EventBodyJson implements EventCodec {
                 case ProcessEvent event -> write(out, event);
                 case FileEvent event -> write(out, event);
                 case RunEvent event -> write(out, event);
+                case LivenessEvent event -> LivenessEventJson.write(out, event);
                 case TaskEvent event -> write(out, event);
+                case GitEvent event -> write(out, event);
                 case ReviewEvent event -> write(out, event);
                 case MessageEvent event -> write(out, event);
+                case GuardianEvent event -> write(out, event);
+                case ConductorEvent event -> write(out, event);
+                case AlertEvent event -> write(out, event);
                 case WorkerEvent event -> write(out, event);
                 case EventBody.Custom _ -> {}
             }
@@ -257,6 +272,34 @@ public final class EventBodyJson implements EventCodec {
         }
     }
 
+    private static void write(JsonGenerator out, GitEvent event) {
+        switch (event) {
+            case GitEvent.Cloned(var run, var url, var base, var branch, var took) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("url", url);
+                out.writeStringProperty("base", base);
+                out.writeStringProperty("branch", branch);
+                out.writeNumberProperty("took_ms", took.toMillis());
+            }
+            case GitEvent.Pushed(var run, var branch, var commit) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeStringProperty("commit", commit);
+            }
+            case GitEvent.PullRequested(var run, var branch, var number, var url) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeNumberProperty("number", number);
+                out.writeStringProperty("url", url);
+            }
+            case GitEvent.Failed(var run, var branch, var reason) -> {
+                out.writeStringProperty("run_id", run.value());
+                out.writeStringProperty("branch", branch);
+                out.writeStringProperty("reason", reason);
+            }
+        }
+    }
+
     private static void write(JsonGenerator out, TaskEvent event) {
         switch (event) {
             case TaskEvent.Changed changed -> {
@@ -268,6 +311,14 @@ public final class EventBodyJson implements EventCodec {
                 optional(out, "reason", changed.reason());
                 optional(out, "error_class", changed.errorClass().map(TaskError.Kind::text));
                 optional(out, "next_attempt_at", changed.nextAttemptAt().map(Instant::toString));
+            }
+            case TaskEvent.Stuck(var lost, var waiting, var reason, var diagnostic) -> {
+                out.writeArrayPropertyStart("task_ids");
+                lost.forEach(task -> out.writeString(task.value()));
+                out.writeEndArray();
+                out.writeNumberProperty("waiting", waiting);
+                out.writeStringProperty("reason", reason);
+                optional(out, "diagnostic_task_id", diagnostic.map(TaskId::value));
             }
         }
     }
@@ -290,9 +341,38 @@ public final class EventBodyJson implements EventCodec {
                 optional(out, "comment", comment);
                 out.writeStringProperty("user_id", by.value());
             }
-            case ReviewEvent.Expired(var review, var deadline) -> {
-                out.writeStringProperty("review_id", review.value());
-                out.writeStringProperty("deadline", deadline.toString());
+            case ReviewEvent.Expired(var review, var deadline, var onTimeout) -> {
+                deadline(out, review, deadline);
+                optional(out, "on_timeout", onTimeout.map(ReviewPolicy.OnTimeout::text));
+            }
+            case ReviewEvent.Reminder(var review, var deadline) -> deadline(out, review, deadline);
+            case ReviewEvent.Escalated(var review, var deadline) -> deadline(out, review, deadline);
+        }
+    }
+
+    private static void deadline(JsonGenerator out, ReviewId review, Instant deadline) {
+        out.writeStringProperty("review_id", review.value());
+        out.writeStringProperty("deadline", deadline.toString());
+    }
+
+    private static void write(JsonGenerator out, AlertEvent event) {
+        switch (event) {
+            case AlertEvent.AnomalyDetected anomaly -> {
+                out.writeStringProperty("scope", anomaly.scope());
+                out.writeStringProperty("metric", anomaly.metric());
+                out.writeNumberProperty("value", anomaly.value());
+                out.writeNumberProperty("baseline", anomaly.baseline());
+                out.writeNumberProperty("deviation", anomaly.deviation());
+                out.writeNumberProperty("samples", anomaly.samples());
+                optional(out, "run_id", anomaly.run().map(RunId::value));
+                optional(out, "task_id", anomaly.task().map(TaskId::value));
+            }
+            case AlertEvent.WebhookDead(var webhook, var delivery, var eventType, var attempts, var error) -> {
+                out.writeStringProperty("webhook_id", webhook.value());
+                out.writeStringProperty("delivery_id", delivery.value());
+                out.writeStringProperty("event_type", eventType);
+                out.writeNumberProperty("attempts", attempts);
+                out.writeStringProperty("error", error);
             }
         }
     }
@@ -310,6 +390,65 @@ public final class EventBodyJson implements EventCodec {
                 out.writeNumberProperty("latency_ms", latency.toMillis());
             }
         }
+    }
+
+    private static void write(JsonGenerator out, GuardianEvent event) {
+        switch (event) {
+            case GuardianEvent.Found(var run, var task, var pattern, var action) -> {
+                write(out, run, task);
+                write(out, pattern);
+                out.writeStringProperty("action", action.text());
+            }
+            case GuardianEvent.Outcome(var run, var task, var pattern, var ended) -> {
+                write(out, run, task);
+                write(out, pattern);
+                out.writeBooleanProperty("ended", ended);
+            }
+            case GuardianEvent.Judged(var run, var task, Judgement judgement) -> {
+                write(out, run, task);
+                out.writeNumberProperty("alignment", judgement.alignment());
+                out.writeStringProperty("state", judgement.state().text());
+                out.writeStringProperty("message", judgement.message());
+                out.writeNumberProperty("confidence", judgement.confidence());
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, RunId run, TaskId task) {
+        out.writeStringProperty("run_id", run.value());
+        out.writeStringProperty("task_id", task.value());
+    }
+
+    private static void write(JsonGenerator out, GuardianEvent.Pattern pattern) {
+        out.writeStringProperty("rule", pattern.rule());
+        out.writeStringProperty("summary", pattern.summary());
+        out.writeArrayPropertyStart("evidence");
+        pattern.evidence().forEach(out::writeNumber);
+        out.writeEndArray();
+    }
+
+    private static void write(JsonGenerator out, ConductorEvent event) {
+        switch (event) {
+            case ConductorEvent.Report(var runs, var coherence, var overlaps) -> {
+                out.writeNumberProperty("runs", runs);
+                out.writeNumberProperty("coherence", coherence);
+                out.writeArrayPropertyStart("overlaps");
+                overlaps.forEach(overlap -> write(out, overlap));
+                out.writeEndArray();
+            }
+        }
+    }
+
+    private static void write(JsonGenerator out, ConductorEvent.Overlap overlap) {
+        out.writeStartObject();
+        out.writeStringProperty("kind", overlap.kind().text());
+        out.writeStringProperty("earlier_run_id", overlap.earlier().value());
+        out.writeStringProperty("later_run_id", overlap.later().value());
+        out.writeStringProperty("summary", overlap.summary());
+        out.writeArrayPropertyStart("files");
+        overlap.files().forEach(out::writeString);
+        out.writeEndArray();
+        out.writeEndObject();
     }
 
     private static void write(JsonGenerator out, WorkerEvent event) {

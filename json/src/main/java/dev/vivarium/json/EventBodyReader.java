@@ -2,18 +2,25 @@ package dev.vivarium.json;
 
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
+import dev.vivarium.model.ConductorEvent;
+import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.FileEntry;
 import dev.vivarium.model.FileEvent;
+import dev.vivarium.model.GitEvent;
+import dev.vivarium.model.GuardianEvent;
+import dev.vivarium.model.Judgement;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
@@ -26,9 +33,11 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WebhookId;
 import dev.vivarium.model.WorkerEvent;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -66,9 +75,50 @@ final class EventBodyReader {
             case "agent.model_call" -> modelCalled(data);
             case "agent.review_requested" -> reviewRequested(data);
             case "user.approve", "user.reject" -> reviewAnswered(data);
-            case "sandbox.review_expired" -> new ReviewEvent.Expired(review(data), data.time("deadline"));
+            case "sandbox.review_expired" -> reviewExpired(data);
             case "user.message_delivered" -> delivered(data);
-            default -> type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readSent(type, text, data);
+            case TaskEvent.STUCK -> stuck(data);
+            case "guardian.observed", "guardian.nudged", "guardian.paused", "guardian.stopped" -> found(type, data);
+            case "guardian.outcome" ->
+                new GuardianEvent.Outcome(run(data), task(data), pattern(data), data.flag("ended"));
+            case "guardian.judged" -> judged(data);
+            case "conductor.report" -> report(data);
+            default -> readOfOtherFamily(type, text, data);
+        };
+    }
+
+    private static EventBody readOfOtherFamily(String type, String text, JsonFields data) {
+        if (LivenessEventJson.TYPES.contains(type)) {
+            return LivenessEventJson.read(type, data);
+        }
+        return type.startsWith(TaskEvent.PREFIX) ? taskChanged(type, data) : readOfGit(type, text, data);
+    }
+
+    private static EventBody readOfGit(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "git.cloned" ->
+                new GitEvent.Cloned(
+                        run(data),
+                        data.string("url"),
+                        data.string("base"),
+                        data.string("branch"),
+                        millis(data, "took_ms"));
+            case "git.pushed" -> new GitEvent.Pushed(run(data), data.string("branch"), data.string("commit"));
+            case "git.pull_request" ->
+                new GitEvent.PullRequested(
+                        run(data), data.string("branch"), data.integer("number"), data.string("url"));
+            case "git.failed" -> new GitEvent.Failed(run(data), data.string("branch"), data.string("reason"));
+            default -> readOfNotification(type, text, data);
+        };
+    }
+
+    private static EventBody readOfNotification(String type, String text, JsonFields data) {
+        return switch (type) {
+            case "review.reminder" -> new ReviewEvent.Reminder(review(data), data.time("deadline"));
+            case "review.escalated" -> new ReviewEvent.Escalated(review(data), data.time("deadline"));
+            case "anomaly.detected" -> anomaly(data);
+            case "webhook.dead" -> webhookDead(data);
+            default -> readSent(type, text, data);
         };
     }
 
@@ -148,6 +198,16 @@ final class EventBodyReader {
                 data.optionalTime("next_attempt_at"));
         require(changed.type().equals(type), "status", "must be that of the type");
         return changed;
+    }
+
+    private static TaskEvent stuck(JsonFields data) {
+        return new TaskEvent.Stuck(
+                data.findStrings("task_ids").orElse(List.of()).stream()
+                        .map(TaskId::new)
+                        .toList(),
+                Math.toIntExact(data.integer("waiting")),
+                data.string("reason"),
+                data.optionalString("diagnostic_task_id").map(TaskId::new));
     }
 
     private static SandboxEvent sandboxStarted(JsonFields data) {
@@ -287,6 +347,34 @@ final class EventBodyReader {
                 new UserId(data.string("user_id")));
     }
 
+    private static ReviewEvent reviewExpired(JsonFields data) {
+        return new ReviewEvent.Expired(
+                review(data),
+                data.time("deadline"),
+                data.optionalString("on_timeout").map(_ -> label(ReviewPolicy.OnTimeout.class, data, "on_timeout")));
+    }
+
+    private static AlertEvent anomaly(JsonFields data) {
+        return new AlertEvent.AnomalyDetected(
+                data.string("scope"),
+                data.string("metric"),
+                data.number("value"),
+                data.number("baseline"),
+                data.number("deviation"),
+                data.integer("samples"),
+                data.optionalString("run_id").map(RunId::new),
+                data.optionalString("task_id").map(TaskId::new));
+    }
+
+    private static AlertEvent webhookDead(JsonFields data) {
+        return new AlertEvent.WebhookDead(
+                new WebhookId(data.string("webhook_id")),
+                new DeliveryId(data.string("delivery_id")),
+                data.string("event_type"),
+                Math.toIntExact(data.integer("attempts")),
+                data.string("error"));
+    }
+
     private static MessageEvent posted(Message.Kind kind, JsonFields data) {
         var mode = label(Message.Mode.class, data, "inject_mode");
         return new MessageEvent.Posted(data.string("message_id"), kind, data.string("content"), mode);
@@ -295,5 +383,42 @@ final class EventBodyReader {
     private static MessageEvent delivered(JsonFields data) {
         return new MessageEvent.Delivered(
                 data.string("message_id"), label(Message.Kind.class, data, "message_type"), millis(data, "latency_ms"));
+    }
+
+    private static GuardianEvent found(String type, JsonFields data) {
+        var found = new GuardianEvent.Found(
+                run(data), task(data), pattern(data), label(GuardianEvent.Action.class, data, "action"));
+        require(found.type().equals(type), "action", "must be that of the type");
+        return found;
+    }
+
+    private static GuardianEvent.Pattern pattern(JsonFields data) {
+        return new GuardianEvent.Pattern(
+                data.string("rule"), data.string("summary"), data.required("evidence", JsonType.list(JsonType.LONG)));
+    }
+
+    private static GuardianEvent judged(JsonFields data) {
+        var judgement = new Judgement(
+                data.number("alignment"),
+                label(Judgement.State.class, data, "state"),
+                data.string("message"),
+                data.number("confidence"));
+        return new GuardianEvent.Judged(run(data), task(data), judgement);
+    }
+
+    private static ConductorEvent report(JsonFields data) {
+        return new ConductorEvent.Report(
+                (int) data.integer("runs"),
+                data.number("coherence"),
+                data.objects("overlaps").stream().map(EventBodyReader::overlap).toList());
+    }
+
+    private static ConductorEvent.Overlap overlap(JsonFields data) {
+        return new ConductorEvent.Overlap(
+                label(ConductorEvent.Kind.class, data, "kind"),
+                new RunId(data.string("earlier_run_id")),
+                new RunId(data.string("later_run_id")),
+                data.string("summary"),
+                data.optionalStrings("files").orElseThrow());
     }
 }

@@ -74,6 +74,11 @@ public final class JsonFields {
         return find(name, Object.class, "").isPresent();
     }
 
+    /// Reports whether the field is an object.
+    boolean isObject(String name) {
+        return values.get(name) instanceof JsonFields;
+    }
+
     public <T> T required(String name, JsonType<T> type) {
         return optional(name, type).orElseThrow(() -> missing(name));
     }
@@ -210,6 +215,11 @@ public final class JsonFields {
     /// Returns a copy with a list of objects in one field.
     public JsonFields with(String name, List<JsonFields> objects) {
         return changed(name, objects);
+    }
+
+    /// Returns a copy with an object in one field.
+    public JsonFields with(String name, JsonFields object) {
+        return changed(name, object);
     }
 
     private JsonFields changed(String name, Object value) {

@@ -5,6 +5,8 @@ import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.GitFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -33,11 +35,13 @@ final class ProblemFields {
             case CommandFailure f -> write(out, f);
             case FileFailure f -> write(out, f);
             case RunFailure f -> write(out, f);
+            case GitFailure f -> write(out, f);
             case AccessFailure.NoSuchKey f -> out.writeStringProperty("key_id", f.id());
             case AccessFailure _, Failure.Unrecognized _ -> {}
             case RequestFailure f -> write(out, f);
             case PortFailure f -> write(out, f);
             case ServerFailure f -> write(out, f);
+            case NotificationFailure f -> write(out, f);
         }
     }
 
@@ -101,6 +105,21 @@ final class ProblemFields {
         }
     }
 
+    private static void write(JsonGenerator out, GitFailure failure) {
+        switch (failure) {
+            case GitFailure.NoSuchCredential f -> out.writeStringProperty("credential", f.name());
+            case GitFailure.NoRepository f -> out.writeStringProperty("run_id", f.run());
+            case GitFailure.NotOnRemote f -> out.writeStringProperty("missing", f.what());
+            case GitFailure.RemoteRefused f -> text(out, "host", f.host(), "why", f.reason());
+            case GitFailure.RemoteFailed f -> text(out, "host", f.host(), "why", f.reason());
+            case GitFailure.RemoteTimedOut f -> {
+                out.writeStringProperty("host", f.host());
+                out.writeNumberProperty("limit_seconds", f.seconds());
+            }
+            case GitFailure.GitCommandFailed f -> text(out, "step", f.step(), "why", f.output());
+        }
+    }
+
     private static void write(JsonGenerator out, FileFailure failure) {
         switch (failure) {
             case Failure.NoSuchFile f -> file(out, f.path());
@@ -145,6 +164,7 @@ final class ProblemFields {
                 sandbox(out, f.id());
                 out.writeNumberProperty("waiting", f.waiting());
             }
+            case RunFailure.NoForensics f -> out.writeStringProperty("run_id", f.id());
             case RunFailure.UnknownRun f -> out.writeStringProperty("run_id", f.id());
             case RunFailure.NoSuchTask f -> out.writeStringProperty("task_id", f.id());
             case RunFailure.TaskOver f -> {
@@ -159,6 +179,7 @@ final class ProblemFields {
                 out.writeStringProperty("task_id", f.id().value());
                 out.writeNumberProperty("attempt", f.attempt());
             }
+            case RunFailure.TaskDiskGone f -> text(out, "task_id", f.id().value(), "why", f.why());
             case RunFailure.NoSuchReview f -> out.writeStringProperty("review_id", f.id());
             case RunFailure.TooManyReviews f -> out.writeNumberProperty("limit", f.limit());
             case RunFailure.ReviewAnswered f ->
@@ -184,6 +205,15 @@ final class ProblemFields {
                     RequestFailure.IdempotencyConflict _,
                     RequestFailure.BadHttp _,
                     RequestFailure.ClientGone _ -> {}
+        }
+    }
+
+    private static void write(JsonGenerator out, NotificationFailure failure) {
+        switch (failure) {
+            case NotificationFailure.NoSuchWebhook f -> out.writeStringProperty("webhook_id", f.id());
+            case NotificationFailure.NoSuchDelivery f -> out.writeStringProperty("delivery_id", f.id());
+            case NotificationFailure.TooManyWebhooks f -> out.writeNumberProperty("limit", f.limit());
+            case NotificationFailure.NoSuchAlert f -> out.writeStringProperty("alert_id", f.id());
         }
     }
 

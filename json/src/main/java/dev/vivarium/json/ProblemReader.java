@@ -4,6 +4,8 @@ import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.GitFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
@@ -133,6 +135,7 @@ final class ProblemReader {
             case "no-worker-image" -> new RunFailure.NoWorkerImage(fields.string("image"), fields.string("detail"));
             case "too-many-messages" ->
                 new RunFailure.TooManyMessages(sandbox(fields), (int) fields.integer("waiting"));
+            case "no-forensics" -> new RunFailure.NoForensics(fields.string("run_id"));
             case "unknown-run" -> new RunFailure.UnknownRun(fields.string("run_id"));
             case "no-such-task" -> new RunFailure.NoSuchTask(fields.string("task_id"));
             case "task-in-state" ->
@@ -142,6 +145,8 @@ final class ProblemReader {
                         fields.string("rule"));
             case "attempt-over" ->
                 new RunFailure.AttemptOver(new TaskId(fields.string("task_id")), (int) fields.integer("attempt"));
+            case "task-disk-gone" ->
+                new RunFailure.TaskDiskGone(new TaskId(fields.string("task_id")), fields.string("why"));
             case "no-task" -> new RunFailure.NoTask();
             case "task-over" ->
                 new RunFailure.TaskOver(sandbox(fields), new TaskId(fields.string("task_id")), fields.string("state"));
@@ -152,6 +157,30 @@ final class ProblemReader {
                         new ReviewId(fields.string("review_id")),
                         fields.required("state", JsonType.constants(Review.Status.class)));
             case "nothing-asked" -> new RunFailure.NothingAsked(fields.string("detail"));
+            default -> readOfGit(slug, fields);
+        };
+    }
+
+    private static Failure readOfGit(String slug, JsonFields fields) {
+        return switch (slug) {
+            case "no-such-credential" -> new GitFailure.NoSuchCredential(fields.string("credential"));
+            case "no-repository" -> new GitFailure.NoRepository(fields.string("run_id"));
+            case "not-on-remote" -> new GitFailure.NotOnRemote(fields.string("missing"));
+            case "remote-refused" -> new GitFailure.RemoteRefused(fields.string("host"), fields.string("why"));
+            case "remote-failed" -> new GitFailure.RemoteFailed(fields.string("host"), fields.string("why"));
+            case "remote-timed-out" ->
+                new GitFailure.RemoteTimedOut(fields.string("host"), fields.integer("limit_seconds"));
+            case "git-command-failed" -> new GitFailure.GitCommandFailed(fields.string("step"), fields.string("why"));
+            default -> readOfNotification(slug, fields);
+        };
+    }
+
+    private static Failure readOfNotification(String slug, JsonFields fields) {
+        return switch (slug) {
+            case "no-such-webhook" -> new NotificationFailure.NoSuchWebhook(fields.string("webhook_id"));
+            case "no-such-delivery" -> new NotificationFailure.NoSuchDelivery(fields.string("delivery_id"));
+            case "too-many-webhooks" -> new NotificationFailure.TooManyWebhooks((int) fields.integer("limit"));
+            case "no-such-alert" -> new NotificationFailure.NoSuchAlert(fields.string("alert_id"));
             default -> readOfFile(slug, fields);
         };
     }

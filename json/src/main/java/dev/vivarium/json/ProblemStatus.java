@@ -4,6 +4,8 @@ import dev.vivarium.model.AccessFailure;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileFailure;
+import dev.vivarium.model.GitFailure;
+import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.PortFailure;
 import dev.vivarium.model.RequestFailure;
 import dev.vivarium.model.RunFailure;
@@ -20,9 +22,11 @@ final class ProblemStatus {
             case CommandFailure f -> of(f);
             case FileFailure f -> of(f);
             case RunFailure f -> of(f);
+            case GitFailure f -> of(f);
             case AccessFailure f -> of(f);
             case RequestFailure f -> of(f);
             case PortFailure f -> of(f);
+            case NotificationFailure f -> of(f);
             case ServerFailure f -> of(f);
             case Failure.Unrecognized f -> f.status();
         };
@@ -73,6 +77,7 @@ final class ProblemStatus {
         return switch (failure) {
             case RunFailure.NoSuchRun _,
                     RunFailure.UnknownRun _,
+                    RunFailure.NoForensics _,
                     RunFailure.NoSuchTask _,
                     RunFailure.NoTask _,
                     RunFailure.NoSuchReview _ -> 404;
@@ -84,9 +89,28 @@ final class ProblemStatus {
                     RunFailure.TaskOver _,
                     RunFailure.TaskInState _,
                     RunFailure.AttemptOver _,
+                    RunFailure.TaskDiskGone _,
                     RunFailure.TooManyReviews _,
                     RunFailure.ReviewAnswered _,
                     RunFailure.NothingAsked _ -> 409;
+        };
+    }
+
+    private static int of(GitFailure failure) {
+        return switch (failure) {
+            case GitFailure.NoSuchCredential _, GitFailure.NoRepository _, GitFailure.NotOnRemote _ -> 404;
+            case GitFailure.RemoteRefused _, GitFailure.GitCommandFailed _ -> 409;
+            case GitFailure.RemoteFailed _ -> 502;
+            case GitFailure.RemoteTimedOut _ -> 504;
+        };
+    }
+
+    private static int of(NotificationFailure failure) {
+        return switch (failure) {
+            case NotificationFailure.NoSuchWebhook _,
+                    NotificationFailure.NoSuchDelivery _,
+                    NotificationFailure.NoSuchAlert _ -> 404;
+            case NotificationFailure.TooManyWebhooks _ -> 409;
         };
     }
 

@@ -5,6 +5,7 @@ import static dev.vivarium.json.IdTypes.SANDBOX_ID;
 import static dev.vivarium.json.IdTypes.TASK_ID;
 import static dev.vivarium.json.IdTypes.USER_ID;
 import static dev.vivarium.json.JsonType.BOOLEAN;
+import static dev.vivarium.json.JsonType.MINUTES;
 import static dev.vivarium.json.JsonType.RAW_OBJECT;
 import static dev.vivarium.json.JsonType.STRING;
 import static dev.vivarium.json.JsonType.TIME;
@@ -17,8 +18,10 @@ import static dev.vivarium.json.ObjectType.optional;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.UserId;
 import java.util.ArrayList;
@@ -31,6 +34,28 @@ public final class ReviewJson {
     ///
     /// @param label text for people; the id if the agent gave none
     public record Choice(String id, String label) {}
+
+    public static final JsonType<ReviewPolicy.OnTimeout> ON_TIMEOUT = constants(
+            ReviewPolicy.OnTimeout.class, ReviewPolicy.OnTimeout::text, "must be reject, approve, fail or escalate");
+
+    private static final String TIMEOUT = "timeout_minutes";
+    private static final String TIMEOUT_TEXT = "Time until the deadline.";
+    private static final String ON_TIMEOUT_NAME = "on_timeout";
+    private static final String ON_TIMEOUT_TEXT = """
+            What the server does at the deadline. `reject`: the review expires. `approve`: the server approves it. \
+            `fail`: the review expires, and the server stops the run. `escalate`: the review stays open, and the \
+            server raises an alert.""";
+
+    /// Name of the policy among the constraints of a task.
+    static final String POLICY_NAME = "review_policy";
+
+    /// The default policy of the reviews of a task.
+    public static final ObjectType<ReviewPolicy> POLICY = object(
+                    "ReviewPolicy",
+                    ReviewPolicy::new,
+                    optional(TIMEOUT, MINUTES, TIMEOUT_TEXT, ReviewPolicy::timeout),
+                    optional(ON_TIMEOUT_NAME, ON_TIMEOUT, ON_TIMEOUT_TEXT, ReviewPolicy::onTimeout))
+            .closed();
 
     private static final ObjectType<Choice> CHOICE =
             object("ReviewChoice", field("id", STRING, Choice::id), field("label", STRING, Choice::label));
@@ -57,7 +82,22 @@ public final class ReviewJson {
                     optional("answered_by", USER_ID, review -> review.answer().map(Review.Answer::by)),
                     optional("answered_at", TIME, review -> review.answer().map(Review.Answer::at)),
                     field("created_at", TIME, Review::createdAt),
-                    field("deadline", TIME, Review::deadline))
+                    field("deadline", TIME, Review::deadline),
+                    optional(
+                            TIMEOUT,
+                            MINUTES,
+                            TIMEOUT_TEXT,
+                            review -> review.asked().policy().timeout()),
+                    optional(
+                            ON_TIMEOUT_NAME,
+                            ON_TIMEOUT,
+                            ON_TIMEOUT_TEXT,
+                            review -> review.asked().policy().onTimeout()),
+                    optional(
+                            "escalated_at",
+                            TIME,
+                            "Present if the deadline has passed and the review stays open.",
+                            Review::escalatedAt))
             .readBy(ReviewJson::readReview);
 
     /// A question. Its options are in `context.options`: strings, or objects with an `id`.
@@ -66,7 +106,9 @@ public final class ReviewJson {
                     field("reason", STRING),
                     field("description", STRING),
                     optional("context", RAW_OBJECT),
-                    optional("blocking", BOOLEAN))
+                    optional("blocking", BOOLEAN),
+                    optional(TIMEOUT, MINUTES, TIMEOUT_TEXT),
+                    optional(ON_TIMEOUT_NAME, ON_TIMEOUT, ON_TIMEOUT_TEXT))
             .readBy(ReviewJson::read)
             .closed();
 
@@ -79,7 +121,26 @@ public final class ReviewJson {
                 fields.string("description"),
                 context.map(JsonFields::text).orElse("{}"),
                 context.map(ReviewJson::options).orElse(List.of()),
-                fields.optionalFlag("blocking").orElse(true));
+                fields.optionalFlag("blocking").orElse(true),
+                readPolicy(fields));
+    }
+
+    private static ReviewPolicy readPolicy(JsonFields fields) {
+        return new ReviewPolicy(fields.optional(TIMEOUT, MINUTES), fields.optional(ON_TIMEOUT_NAME, ON_TIMEOUT));
+    }
+
+    /// Returns the policy of a task, if it has one.
+    public static Optional<ReviewPolicy> policy(Task task) {
+        String constraints = task.wanted().constraints();
+        if (!constraints.contains('"' + POLICY_NAME + '"')) {
+            return Optional.empty();
+        }
+        try {
+            return Json.answer(constraints).optionalObject(POLICY_NAME).map(POLICY::read);
+        } catch (SandboxException e) {
+            // An earlier version stored any constraint with this name.
+            return Optional.empty();
+        }
     }
 
     private static List<String> options(JsonFields context) {
@@ -127,7 +188,8 @@ public final class ReviewJson {
                 fields.string("description"),
                 fields.object("context").text(),
                 fields.findStrings("options").orElse(List.of()),
-                fields.flag("blocking"));
+                fields.flag("blocking"),
+                readPolicy(fields));
         return new Review(
                 new ReviewId(fields.string("review_id")),
                 new SandboxId(fields.string("sandbox_id")),
@@ -136,7 +198,8 @@ public final class ReviewJson {
                 fields.required("status", JsonType.constants(Review.Status.class)),
                 fields.optionalString("decision").map(decision -> readAnswer(fields, decision)),
                 fields.time("created_at"),
-                fields.time("deadline"));
+                fields.time("deadline"),
+                fields.optionalTime("escalated_at"));
     }
 
     private static Review.Answer readAnswer(JsonFields fields, String decision) {

@@ -19,6 +19,7 @@ import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.model.End;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
@@ -61,6 +62,9 @@ public final class RunJson {
     static final String AGENT_TYPE = "agent_type";
 
     static final JsonType<Run.Runtime> RUNTIME = constants(Run.Runtime.class);
+
+    public static final JsonType<GuardianPolicy> GUARDIAN =
+            constants(GuardianPolicy.class, GuardianPolicy::text, "must be off, watch, steer or stop");
 
     /// A task. The worker sees it without its status.
     public static final ObjectType<TaskView> TASK = object(
@@ -128,6 +132,11 @@ public final class RunJson {
             field("usage", USAGE, view -> view.run().spent()),
             optional("budget_usd", DECIMAL, view -> view.run().budgetUsd()),
             optional("session", STRING, view -> view.run().session()),
+            optional(
+                    "guardian",
+                    GUARDIAN,
+                    "The policy of this run.",
+                    view -> view.run().guardian()),
             field("started_at", TIME, view -> view.run().startedAt()),
             optional("ended_at", TIME, view -> view.run().endedAt()),
             optional("last_heartbeat", TIME, view -> view.run().heartbeat().map(Run.Heartbeat::at)),
@@ -236,7 +245,13 @@ public final class RunJson {
                     optional(
                             "time_limit_minutes",
                             NUMBER.with("exclusiveMinimum", 0).with("maximum", MAX_MINUTES),
-                            "The run fails after this time."))
+                            "The run fails after this time."),
+                    optional("allowed_paths", list(STRING), """
+                            Files and directories that the agent may change, relative to the workspace. The guardian \
+                            reports changes elsewhere."""),
+                    optional("allowed_hosts", list(STRING), """
+                            Hosts that the agent may connect to. The guardian reports commands with other hosts."""),
+                    optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "The default policy of the agent's reviews."))
             .with("additionalProperties", true);
 
     /// A new task in a request.
@@ -249,6 +264,7 @@ public final class RunJson {
                     optional(TICKET, STRING, "Kept in `context`."),
                     optional(AGENT_TYPE, STRING, "Kept in `context`."),
                     optional("context", RAW_OBJECT.with("additionalProperties", true)),
+                    optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "Kept in `constraints`."),
                     optional(
                             "constraints",
                             CONSTRAINTS,
@@ -265,7 +281,15 @@ public final class RunJson {
                 fields.optionalString("type"),
                 fields.optionalString("priority"),
                 context(fields),
-                fields.optionalObject("constraints").map(RunJson::constraints).orElse("{}"));
+                constraints(withPolicy(fields)));
+    }
+
+    /// Returns the constraints with the policy of reviews, which clients send beside them.
+    private static JsonFields withPolicy(JsonFields fields) {
+        JsonFields given = fields.optionalObject("constraints").orElseGet(() -> Json.answer("{}"));
+        return fields.optionalObject(ReviewJson.POLICY_NAME)
+                .map(policy -> given.with(ReviewJson.POLICY_NAME, policy))
+                .orElse(given);
     }
 
     /// Returns the context with the ticket and the type of the agent, which other systems send beside it.
@@ -305,12 +329,26 @@ public final class RunJson {
                     field,
                     "must hold names of tools: 1 to " + MAX_TOOL + " characters each, without control characters");
         });
+        requireTexts(fields, "allowed_paths");
+        requireTexts(fields, "allowed_hosts");
         fields.optionalNumber("time_limit_minutes")
                 .ifPresent(minutes -> require(
                         minutes > 0 && minutes <= MAX_MINUTES,
                         fields.place() + "time_limit_minutes",
                         "must be above 0 and at most " + MAX_MINUTES));
+        fields.optionalObject(ReviewJson.POLICY_NAME).ifPresent(ReviewJson.POLICY::read);
         return fields.text();
+    }
+
+    private static void requireTexts(JsonFields fields, String name) {
+        fields.optionalStrings(name).ifPresent(texts -> {
+            String field = fields.place() + name;
+            require(texts.size() <= MAX_TOOLS, field, "must have at most " + MAX_TOOLS + " entries");
+            require(
+                    texts.stream().allMatch(text -> TOOL.matcher(text).matches()),
+                    field,
+                    "must have entries of 1 to " + MAX_TOOL + " characters, without control characters");
+        });
     }
 
     /// Returns the combined status of a sandbox and its run. The status of the run takes precedence, unless the
@@ -370,7 +408,8 @@ public final class RunJson {
                 run.time("started_at"),
                 run.optionalTime("ended_at"),
                 run.optionalTime("last_heartbeat")
-                        .map(at -> new Run.Heartbeat(at, run.object("metrics").text())));
+                        .map(at -> new Run.Heartbeat(at, run.object("metrics").text())),
+                run.optional("guardian", GUARDIAN));
     }
 
     private static Spent readSpent(JsonFields run) {

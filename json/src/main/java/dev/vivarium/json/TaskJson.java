@@ -4,6 +4,7 @@ import static dev.vivarium.json.IdTypes.RUN_ID;
 import static dev.vivarium.json.IdTypes.SANDBOX_ID;
 import static dev.vivarium.json.IdTypes.TASK_ID;
 import static dev.vivarium.json.IdTypes.USER_ID;
+import static dev.vivarium.json.JsonType.BOOLEAN;
 import static dev.vivarium.json.JsonType.DECIMAL;
 import static dev.vivarium.json.JsonType.INT;
 import static dev.vivarium.json.JsonType.MINUTES;
@@ -15,11 +16,14 @@ import static dev.vivarium.json.JsonType.list;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
+import static dev.vivarium.model.Failure.InvalidRequest.require;
 
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Race;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskAttempt;
@@ -44,6 +48,21 @@ public final class TaskJson {
     public static final JsonType<TaskError.Kind> ERROR_CLASS =
             constants(TaskError.Kind.class, TaskError.Kind::text, "must be transient, permanent or unknown");
 
+    static final ObjectType<Inherit> INHERIT = ObjectType.<Inherit>object(
+                    "TaskInheritance",
+                    field("from", STRING, "The name or id of one of the tasks in `depends_on`.", Inherit::from),
+                    optional("files", BOOLEAN, "Start on a fork of its disk.", inherit -> Optional.of(inherit.files())),
+                    optional(
+                            "conversation",
+                            BOOLEAN,
+                            "Continue its conversation. Both tasks need the same runtime.",
+                            inherit -> Optional.of(inherit.conversation())))
+            .readBy(TaskJson::readInherit)
+            .closed();
+
+    static final ObjectType<Race> RACE = object(
+            "TaskRace", Race::new, field("attempts", INT, Race::attempts), field("check", list(STRING), Race::check));
+
     private static final ObjectType<Object> PLAN = object(
             "",
             field("title", STRING),
@@ -63,11 +82,19 @@ public final class TaskJson {
             optional("max_retries", INT.range(0, 20), "Attempts after the first one; 3 by default."),
             optional("context", RAW_OBJECT.with("additionalProperties", true)),
             optional("constraints", RunJson.CONSTRAINTS),
+            optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, "Kept in `constraints`."),
             optional("env", JsonType.map(STRING), "Stored encrypted. Responses do not contain it."),
             optional("limits", SessionJson.LOWER_LIMITS, "Lower limits than the server's."),
             optional("egress", EgressJson.EGRESS),
             optional("image", STRING),
-            optional("budget_usd", DECIMAL));
+            optional("budget_usd", DECIMAL),
+            optional("guardian", RunJson.GUARDIAN, "The policy of its runs; that of the server by default."),
+            optional("repository", GitJson.NEW_REPOSITORY),
+            optional("inherit", INHERIT, "What the task takes over from a task that it depends on."),
+            optional("attempts", INT.range(2, 8), """
+                    Starts this number of attempts at the same time. The first one whose `check` exits with 0 wins; \
+                    the server stops the others."""),
+            optional("check", list(STRING), "The program that checks an attempt of a race, and its arguments."));
 
     /// A task to add.
     public static final ObjectType<Object> NEW_TASK = PLAN.and(
@@ -137,8 +164,13 @@ public final class TaskJson {
             optional("queue_timeout_minutes", MINUTES, entry -> entry.plan().queueTimeout()),
             field("max_retries", INT, entry -> entry.plan().maxRetries()),
             optional("budget_usd", DECIMAL, entry -> entry.plan().budgetUsd()),
+            optional("guardian", RunJson.GUARDIAN, entry -> entry.plan().guardian()),
+            optional("repository", GitJson.REPOSITORY, entry -> entry.plan().repository()),
+            optional("inherit", INHERIT, entry -> entry.plan().inherit()),
+            optional("race", RACE, entry -> entry.plan().race()),
             field("context", RAW_OBJECT, entry -> entry.task().wanted().context()),
             field("constraints", RAW_OBJECT, entry -> entry.task().wanted().constraints()),
+            optional(ReviewJson.POLICY_NAME, ReviewJson.POLICY, entry -> ReviewJson.policy(entry.task())),
             field("attempts", list(ATTEMPT), QueuedTask::attempts),
             optional("sandbox_id", SANDBOX_ID, "The sandbox of the newest attempt.", QueuedTask::sandbox),
             optional("result", RAW_OBJECT, entry -> entry.task().result()),
@@ -169,7 +201,11 @@ public final class TaskJson {
                 fields.optional("env", ExecJson.ENVIRONMENT).orElse(Map.of()),
                 fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
                 fields.optional("egress", EgressJson.EGRESS),
-                fields.optionalString("image"));
+                fields.optionalString("image"),
+                fields.optional("guardian", RunJson.GUARDIAN),
+                fields.optional("repository", GitJson.NEW_REPOSITORY),
+                fields.optional("inherit", INHERIT),
+                race(fields));
         return new NewQueuedTask(
                 fields.optionalString("name"),
                 new NewTask(
@@ -181,6 +217,21 @@ public final class TaskJson {
                         task.constraints()),
                 plan,
                 fields.optionalStrings("depends_on").orElse(List.of()));
+    }
+
+    private static Inherit readInherit(JsonFields fields) {
+        return new Inherit(
+                fields.string("from"),
+                fields.optionalFlag("files").orElse(false),
+                fields.optionalFlag("conversation").orElse(false));
+    }
+
+    private static Optional<Race> race(JsonFields fields) {
+        Optional<Integer> attempts = fields.optional("attempts", INT);
+        Optional<List<String>> check = fields.optionalStrings("check");
+        require(attempts.isPresent() || check.isEmpty(), "attempts", "is required with check");
+        require(check.isPresent() || attempts.isEmpty(), "check", "is required with attempts");
+        return attempts.map(number -> new Race(number, check.orElseThrow()));
     }
 
     private static Optional<Run.Program> program(JsonFields fields) {

@@ -9,6 +9,7 @@ import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.FileEntry;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Listing;
 import dev.vivarium.model.NewReview;
@@ -16,6 +17,7 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
@@ -110,7 +112,8 @@ class CodecTest {
                 Optional.empty(),
                 NOW,
                 Optional.of(NOW.plusSeconds(1)),
-                Optional.of(new Run.Heartbeat(NOW, "{\"cpu\":1}")));
+                Optional.of(new Run.Heartbeat(NOW, "{\"cpu\":1}")),
+                Optional.of(GuardianPolicy.STOP));
         var sandbox = running();
 
         assertThat(RunJson.readRun(written(out -> RunJson.SANDBOX.writeFields(
@@ -123,7 +126,8 @@ class CodecTest {
 
     @Test
     void reviewSurvivesARoundTrip() {
-        var question = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true);
+        var policy = ReviewPolicy.of(Duration.ofMinutes(1), ReviewPolicy.OnTimeout.ESCALATE);
+        var question = new NewReview("risk", "Delete it?", "{\"options\":[\"yes\"]}", List.of("yes"), true, policy);
         var answer = new Review.Answer("yes", Optional.of("go on"), new UserId("u1"), NOW);
         var review = new Review(
                 new ReviewId("revaaaaaaaaaaaaaaaaaaaa"),
@@ -133,7 +137,8 @@ class CodecTest {
                 Review.Status.ANSWERED,
                 Optional.of(answer),
                 NOW,
-                NOW.plusSeconds(60));
+                NOW.plusSeconds(60),
+                Optional.of(NOW.plusSeconds(61)));
 
         assertThat(ReviewJson.REVIEW.read(written(out -> ReviewJson.REVIEW.writeFields(out, review))))
                 .isEqualTo(review);

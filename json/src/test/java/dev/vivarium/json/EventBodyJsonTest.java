@@ -2,9 +2,12 @@ package dev.vivarium.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.CommandEvent;
 import dev.vivarium.model.CommandEvent.Target;
 import dev.vivarium.model.CommandEvent.Text;
+import dev.vivarium.model.ConductorEvent;
+import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.End;
 import dev.vivarium.model.EventBody;
 import dev.vivarium.model.Exit;
@@ -13,16 +16,22 @@ import dev.vivarium.model.FileEvent;
 import dev.vivarium.model.FileEvent.Diff;
 import dev.vivarium.model.FileEvent.Kind;
 import dev.vivarium.model.FileEvent.Metadata;
+import dev.vivarium.model.GitEvent;
+import dev.vivarium.model.GuardianEvent;
+import dev.vivarium.model.Judgement;
+import dev.vivarium.model.LivenessEvent;
 import dev.vivarium.model.Message;
 import dev.vivarium.model.MessageEvent;
 import dev.vivarium.model.ProcessEvent;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxEvent;
+import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
@@ -30,6 +39,7 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.Usage;
 import dev.vivarium.model.UserId;
+import dev.vivarium.model.WebhookId;
 import dev.vivarium.model.WorkerEvent;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -177,7 +187,19 @@ class EventBodyJsonTest {
     }
 
     private static Stream<EventBody> samples() {
-        return Stream.of(sandboxes(), commands(), files(), runs(), tasks(), reviews(), messages(), workers())
+        return Stream.of(
+                        sandboxes(),
+                        commands(),
+                        files(),
+                        runs(),
+                        liveness(),
+                        tasks(),
+                        git(),
+                        reviews(),
+                        messages(),
+                        guards(),
+                        alerts(),
+                        workers())
                 .flatMap(List::stream);
     }
 
@@ -262,6 +284,19 @@ class EventBodyJsonTest {
                 new RunEvent.ModelCalled(new Usage("m", 1, 2, 3, 4, little), Duration.ofMillis(250), 200, false));
     }
 
+    private static List<EventBody> liveness() {
+        var at = Instant.parse("2026-01-01T10:00:00Z");
+        var sandbox = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
+        return List.of(
+                new LivenessEvent.HeartbeatMissed(RUN, at),
+                new LivenessEvent.Probed(RUN, true, "stopped", Optional.of("do_signal_stop"), 2, 4096, 1024, 512, 0),
+                new LivenessEvent.Probed(RUN, false, "unknown", Optional.empty(), 0, 0, 0, 0, 0),
+                new LivenessEvent.ForensicsCollected(RUN, 1234),
+                new LivenessEvent.Restarted(RUN, TASK, "unresponsive", RUN, sandbox, true, false),
+                new LivenessEvent.Quarantined(RUN, TASK, "restarted 3 times within 30 minutes", at),
+                new LivenessEvent.TerminatedIdle(RUN, TASK, at, Duration.ofMinutes(31)));
+    }
+
     private static List<EventBody> tasks() {
         var samples = new ArrayList<EventBody>();
         for (Task.Status status : Task.Status.values()) {
@@ -284,7 +319,18 @@ class EventBodyJsonTest {
                 Optional.of("out of memory"),
                 Optional.of(TaskError.Kind.TRANSIENT),
                 Optional.of(Instant.parse("2026-01-08T10:00:00Z"))));
+        samples.add(new TaskEvent.Stuck(List.of(TASK), 2, "it failed", Optional.empty()));
+        samples.add(new TaskEvent.Stuck(List.of(TASK), 2, "it failed", Optional.of(TASK)));
         return samples;
+    }
+
+    private static List<EventBody> git() {
+        return List.of(
+                new GitEvent.Cloned(
+                        RUN, "https://git.example.com/team/shop", "main", "feature/T-1", Duration.ofSeconds(2)),
+                new GitEvent.Pushed(RUN, "feature/T-1", "ab12"),
+                new GitEvent.PullRequested(RUN, "feature/T-1", 7, "https://git.example.com/team/shop/pulls/7"),
+                new GitEvent.Failed(RUN, "feature/T-1", "git.example.com refused the request"));
     }
 
     private static List<EventBody> reviews() {
@@ -299,7 +345,11 @@ class EventBodyJsonTest {
                         Instant.parse("2026-01-01T10:00:00Z")),
                 new ReviewEvent.Answered(REVIEW, "later", Optional.of("tomorrow"), ANN),
                 new ReviewEvent.Answered(REVIEW, "reject", Optional.empty(), ANN),
-                new ReviewEvent.Expired(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")));
+                new ReviewEvent.Expired(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z"), Optional.empty()),
+                new ReviewEvent.Expired(
+                        REVIEW, Instant.parse("2026-01-01T10:00:00.123Z"), Optional.of(ReviewPolicy.OnTimeout.APPROVE)),
+                new ReviewEvent.Reminder(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")),
+                new ReviewEvent.Escalated(REVIEW, Instant.parse("2026-01-01T10:00:00.123Z")));
     }
 
     private static List<EventBody> messages() {
@@ -312,8 +362,43 @@ class EventBodyJsonTest {
                 new MessageEvent.Delivered("msg1", Message.Kind.GUIDANCE, Duration.ofMillis(40)));
     }
 
+    private static List<EventBody> alerts() {
+        return List.of(
+                new AlertEvent.AnomalyDetected(
+                        "runtime claude, agent type coder",
+                        "duration_seconds",
+                        5400,
+                        312.5,
+                        6.25,
+                        40,
+                        Optional.of(RUN),
+                        Optional.of(TASK)),
+                new AlertEvent.AnomalyDetected(
+                        "user ann", "creations_per_minute", 60, 1.5, 9, 300, Optional.empty(), Optional.empty()),
+                new AlertEvent.WebhookDead(
+                        new WebhookId("whkaaaaaaaaaaaaaaaaaaaa"),
+                        new DeliveryId("whdaaaaaaaaaaaaaaaaaaaa"),
+                        "task.completed",
+                        12,
+                        "the receiver answered with status 500"));
+    }
+
     private static EventBody message(Message.Kind kind, Message.Mode mode) {
         return new MessageEvent.Posted("msg1", kind, "hello", mode);
+    }
+
+    private static List<EventBody> guards() {
+        var pattern = new GuardianEvent.Pattern("repeated_failure", "`make` failed 5 times", List.of(3L, 9L));
+        var overlap = new ConductorEvent.Overlap(
+                ConductorEvent.Kind.CONFLICT, RUN, RUN, "both runs change 1 of the same files", List.of("a.py"));
+        return List.of(
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.NONE),
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.NUDGE),
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.PAUSE),
+                new GuardianEvent.Found(RUN, TASK, pattern, GuardianEvent.Action.STOP),
+                new GuardianEvent.Outcome(RUN, TASK, pattern, true),
+                new GuardianEvent.Judged(RUN, TASK, new Judgement(0.25, Judgement.State.ON_TRACK, "Go on.", 0.5)),
+                new ConductorEvent.Report(3, 0.33, List.of(overlap)));
     }
 
     private static List<EventBody> workers() {

@@ -38,13 +38,17 @@ class ProblemJsonTest {
             403 file-not-permitted not-allowed wrong-origin
             404 no-sandbox-for-thread no-such-file no-such-key no-such-member no-such-process no-such-review
             404 no-such-route no-such-run no-such-sandbox no-such-shell no-such-snapshot no-such-task no-task
-            404 unknown-run version-not-kept
+            404 no-such-webhook no-such-delivery no-such-alert
+            404 no-forensics unknown-run version-not-kept
+            404 no-repository no-such-credential not-on-remote
             405 method-not-allowed
             408 request-timeout
             409 file-changing file-exists idempotency-conflict no-run no-transcript no-worker-image nothing-asked process-ended
-            409 attempt-over task-in-state
+            409 attempt-over task-in-state task-disk-gone
+            409 git-command-failed remote-refused
             409 process-limit-reached review-answered run-in-progress sandbox-not-running task-over thread-has-sandbox
             409 ambiguous-thread too-many-messages too-many-reviews too-many-snapshots
+            409 too-many-webhooks
             410 sandbox-ended
             412 precondition-failed
             413 body-too-large file-too-large file-too-large-to-show
@@ -56,9 +60,10 @@ class ProblemJsonTest {
             499 bad-http client-gone internal-error
             500 internal provider-failed
             501 unsupported
+            502 remote-failed
             502 bad-answer connection-refused guest-unreachable server-unreachable
             503 at-capacity shutting-down store-failed too-much-in-flight
-            504 answer-timed-out start-timed-out
+            504 answer-timed-out remote-timed-out start-timed-out
             507 disk-full no-disk-space too-many-files workspace-full
             """;
 

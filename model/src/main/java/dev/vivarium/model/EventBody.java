@@ -13,9 +13,14 @@ public sealed interface EventBody
                 ProcessEvent,
                 FileEvent,
                 RunEvent,
+                LivenessEvent,
                 TaskEvent,
+                GitEvent,
                 ReviewEvent,
                 MessageEvent,
+                GuardianEvent,
+                ConductorEvent,
+                AlertEvent,
                 WorkerEvent,
                 EventBody.Custom {
     /// Returns the type, for example `sandbox.started`.

@@ -18,10 +18,12 @@ public sealed interface Failure
                 CommandFailure,
                 FileFailure,
                 RunFailure,
+                GitFailure,
                 AccessFailure,
                 RequestFailure,
                 PortFailure,
                 ServerFailure,
+                NotificationFailure,
                 Failure.OfCapacity,
                 Failure.OfPlatform,
                 Failure.Unrecognized {

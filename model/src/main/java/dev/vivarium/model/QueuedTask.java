@@ -16,9 +16,13 @@ public record QueuedTask(
         attempts = List.copyOf(attempts);
     }
 
-    /// Returns the sandbox of the newest attempt.
+    /// Returns the sandbox of the completed attempt, or else of the newest one.
     public Optional<SandboxId> sandbox() {
-        return attempts.isEmpty() ? Optional.empty() : attempts.getLast().sandbox();
+        return attempts.stream()
+                .filter(attempt -> attempt.status() == TaskAttempt.Status.COMPLETED)
+                .findFirst()
+                .or(() -> attempts.isEmpty() ? Optional.empty() : Optional.of(attempts.getLast()))
+                .flatMap(TaskAttempt::sandbox);
     }
 
     /// Returns the cost of all attempts.

@@ -4,6 +4,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /// Question of an agent to a person, with its status and answer. Immutable.
+///
+/// @param escalatedAt time at which the deadline passed, if the review stays open
 public record Review(
         ReviewId id,
         SandboxId sandbox,
@@ -12,7 +14,8 @@ public record Review(
         Status status,
         Optional<Answer> answer,
         Instant createdAt,
-        Instant deadline) {
+        Instant deadline,
+        Optional<Instant> escalatedAt) {
     /// Decision of a person. Immutable.
     public record Answer(String decision, Optional<String> comment, UserId by, Instant at) {}
 
@@ -27,6 +30,11 @@ public record Review(
         EXPIRED,
         /// The run ended without an answer.
         CANCELLED
+    }
+
+    /// Returns what the server does at the deadline.
+    public ReviewPolicy.OnTimeout onTimeout() {
+        return asked.policy().onTimeout().orElse(ReviewPolicy.OnTimeout.REJECT);
     }
 
     public boolean isPending() {

@@ -19,7 +19,17 @@ public sealed interface ReviewEvent extends EventBody {
     /// @param decision `approve`, `reject` or an option of the agent
     record Answered(ReviewId review, String decision, Optional<String> comment, UserId by) implements ReviewEvent {}
 
-    record Expired(ReviewId review, Instant deadline) implements ReviewEvent {}
+    /// The deadline passed without an answer.
+    ///
+    /// @param onTimeout what the server did. Events of earlier versions have none
+    record Expired(ReviewId review, Instant deadline, Optional<ReviewPolicy.OnTimeout> onTimeout)
+            implements ReviewEvent {}
+
+    /// Half of the time until the deadline has passed.
+    record Reminder(ReviewId review, Instant deadline) implements ReviewEvent {}
+
+    /// The deadline passed, and the review stays open.
+    record Escalated(ReviewId review, Instant deadline) implements ReviewEvent {}
 
     @Override
     default String type() {
@@ -27,6 +37,8 @@ public sealed interface ReviewEvent extends EventBody {
             case Requested _ -> "agent.review_requested";
             case Answered answered -> answered.decision.equals("reject") ? "user.reject" : "user.approve";
             case Expired _ -> "sandbox.review_expired";
+            case Reminder _ -> "review.reminder";
+            case Escalated _ -> "review.escalated";
         };
     }
 }

@@ -11,6 +11,7 @@ import java.util.Optional;
 /// @param reasonCode machine-readable reason of the end
 /// @param session    conversation of the agent, which another run can resume
 /// @param process    process id of the worker in the sandbox
+/// @param guardian   policy of this run, if it is not that of the server
 public record Run(
         RunId id,
         SandboxId sandbox,
@@ -27,7 +28,8 @@ public record Run(
         Optional<String> process,
         Instant startedAt,
         Optional<Instant> endedAt,
-        Optional<Heartbeat> heartbeat) {
+        Optional<Heartbeat> heartbeat,
+        Optional<GuardianPolicy> guardian) {
 
     /// Reason of a run that a client paused.
     public static final String HELD = "paused by request";

@@ -21,6 +21,16 @@ public sealed interface RunFailure extends Failure {
         }
     }
 
+    /// The server has no forensics of the run.
+    record NoForensics(String id) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "there are no forensics of run " + id
+                    + "; the server collects them when a worker stops responding or crashes, and deletes them after"
+                    + " log-keep-days";
+        }
+    }
+
     /// The sandbox has no active run. With a task: the active run does not work on that task.
     record NoRun(SandboxId id, Optional<TaskId> task) implements RunFailure {
         @Override
@@ -75,6 +85,15 @@ public sealed interface RunFailure extends Failure {
         public String sentence() {
             return "attempt " + attempt + " at task " + id
                     + " is over, because its lease lapsed or the task was cancelled; claim another task";
+        }
+    }
+
+    /// The files of a task that another one inherits do not exist any more.
+    record TaskDiskGone(TaskId id, String why) implements RunFailure {
+        @Override
+        public String sentence() {
+            return "the disk of task " + id + " is gone: " + why
+                    + "; add that task again, and inherit from the new one";
         }
     }
 

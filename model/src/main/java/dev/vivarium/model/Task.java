@@ -22,6 +22,10 @@ public record Task(
         return new Task(id, owner, wanted, status, reported, message, other, createdAt, updatedAt);
     }
 
+    public Task withReport(Report report) {
+        return new Task(id, owner, wanted, status, Optional.of(report), message, result, createdAt, updatedAt);
+    }
+
     /// Status of a task. The last three are final until the task is retried.
     public enum Status implements TextEnum {
         /// Waits for other tasks, or for the start of its run.

@@ -24,6 +24,8 @@ public record TaskAttempt(
     public enum Status implements TextEnum {
         ASSIGNED,
         RUNNING,
+        /// The run of an attempt of a race has completed, and its check runs.
+        CHECKING,
         COMPLETED,
         FAILED,
         CANCELLED,

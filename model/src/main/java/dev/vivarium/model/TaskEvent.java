@@ -1,11 +1,13 @@
 package dev.vivarium.model;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /// Events of tasks of the queue. Immutable.
 public sealed interface TaskEvent extends EventBody {
     String PREFIX = "task.";
+    String STUCK = "workflow.stuck";
 
     /// The task has a new status, which is part of the type.
     ///
@@ -22,10 +24,22 @@ public sealed interface TaskEvent extends EventBody {
             Optional<Instant> nextAttemptAt)
             implements TaskEvent {}
 
+    /// No task of a graph can move.
+    ///
+    /// @param lost       failed and cancelled tasks that others wait for
+    /// @param waiting    number of tasks that cannot start
+    /// @param diagnostic task that searches for the cause
+    record Stuck(List<TaskId> lost, int waiting, String reason, Optional<TaskId> diagnostic) implements TaskEvent {
+        public Stuck {
+            lost = List.copyOf(lost);
+        }
+    }
+
     @Override
     default String type() {
         return switch (this) {
             case Changed changed -> PREFIX + changed.status.text();
+            case Stuck _ -> STUCK;
         };
     }
 }

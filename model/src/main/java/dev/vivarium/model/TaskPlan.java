@@ -14,6 +14,10 @@ import java.util.Optional;
 /// @param runTimeout   limit of each attempt
 /// @param queueTimeout limit of the time in the queue
 /// @param maxRetries   number of attempts after the first one
+/// @param guardian     policy of the runs, if it is not that of the server
+/// @param repository   git repository that the agent works on
+/// @param inherit      what the task takes over from a task that it depends on
+/// @param race         attempts that run at the same time
 public record TaskPlan(
         Optional<Run.Program> program,
         TaskPriority priority,
@@ -25,7 +29,11 @@ public record TaskPlan(
         Map<String, String> env,
         Optional<Limits> limits,
         Optional<Egress> egress,
-        Optional<String> image) {
+        Optional<String> image,
+        Optional<GuardianPolicy> guardian,
+        Optional<Repository> repository,
+        Optional<Inherit> inherit,
+        Optional<Race> race) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
     public static final int RETRIES = 3;
 
@@ -57,6 +65,10 @@ public record TaskPlan(
                 Map.of(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -69,7 +81,104 @@ public record TaskPlan(
 
     /// Returns the plan with other settings of the queue.
     public TaskPlan with(TaskPriority other, Duration run, Optional<Duration> queue, int retries) {
-        return new TaskPlan(program, other, agentType, run, queue, retries, budgetUsd, env, limits, egress, image);
+        return new TaskPlan(
+                program,
+                other,
+                agentType,
+                run,
+                queue,
+                retries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                inherit,
+                race);
+    }
+
+    /// Returns the plan with another repository.
+    public TaskPlan withRepository(Optional<Repository> other) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                other,
+                inherit,
+                race);
+    }
+
+    public TaskPlan withBudget(BigDecimal dollars) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                Optional.of(dollars),
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                inherit,
+                race);
+    }
+
+    public TaskPlan with(Inherit wanted) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                Optional.of(wanted),
+                race);
+    }
+
+    public TaskPlan with(Race wanted) {
+        return new TaskPlan(
+                program,
+                priority,
+                agentType,
+                runTimeout,
+                queueTimeout,
+                maxRetries,
+                budgetUsd,
+                env,
+                limits,
+                egress,
+                image,
+                guardian,
+                repository,
+                inherit,
+                Optional.of(wanted));
+    }
+
+    /// Returns the number of attempts that run at the same time.
+    public int lanes() {
+        return race.map(Race::attempts).orElse(1);
     }
 
     /// Returns the request for the sandbox of an attempt.

@@ -71,6 +71,11 @@ public final class RemoteClient {
         return new Runs(transport);
     }
 
+    /// Tasks of the queue.
+    public Tasks tasks() {
+        return new Tasks(transport);
+    }
+
     /// Event logs of sandboxes.
     public Events events() {
         return new Events(transport);
@@ -79,6 +84,21 @@ public final class RemoteClient {
     /// Questions of agents to people.
     public Reviews reviews() {
         return new Reviews(transport);
+    }
+
+    /// Events that may need a person.
+    public Alerts alerts() {
+        return new Alerts(transport);
+    }
+
+    /// Subscriptions of HTTP receivers to events.
+    public Webhooks webhooks() {
+        return new Webhooks(transport);
+    }
+
+    /// Git repositories of runs, and their branches and pull requests.
+    public Git git() {
+        return new Git(transport);
     }
 
     /// Host names of the ports of sandboxes.

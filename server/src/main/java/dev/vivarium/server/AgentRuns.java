@@ -1,17 +1,22 @@
 package dev.vivarium.server;
 
 import dev.vivarium.core.Scheduler;
+import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.WorkerGrant.Audience;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guard.liveness.Liveness;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Agents;
+import dev.vivarium.core.run.DiskRescue;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Inbox;
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.RunEvents;
 import dev.vivarium.core.run.RunListener;
+import dev.vivarium.core.run.RunSetup;
 import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.run.Supervisor;
@@ -23,14 +28,17 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.task.AttemptRunner;
+import dev.vivarium.core.task.Diagnosis;
 import dev.vivarium.core.task.Orchestrator;
 import dev.vivarium.core.task.TaskQueue;
+import dev.vivarium.json.DiagnosisJson;
 import dev.vivarium.model.Run;
 import dev.vivarium.server.settings.Config;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /// Agent runs with their tasks, messages and reviews. Thread-safe.
 ///
@@ -45,9 +53,13 @@ record AgentRuns(
         IdempotencyRecords idempotencyRecords,
         RunEvents events,
         Transcripts transcripts,
-        Supervisor supervisor)
+        Supervisor supervisor,
+        Restarts restarts,
+        DiskRescue rescue,
+        Outbox outbox)
         implements AutoCloseable {
-    private static final Duration ORCHESTRATOR_LEASE = Duration.ofSeconds(30);
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration DIAGNOSIS_LEASE = Duration.ofMinutes(5);
 
     static AgentRuns open(Config config, Db db, EventLog log, WorkerTokens tokens, Scheduler scheduler) {
         var clock = scheduler.clock();
@@ -57,10 +69,12 @@ record AgentRuns(
         var inbox = new Inbox(db, log, clock);
         var signals = new RunSignals();
         var runs = new Runs(db, outbox, signals, clock, List.of(revocation, inbox));
-        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviewTimeout());
+        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviews());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
         var events = new RunEvents(log, runs);
+        var restarts =
+                new Restarts(db, clock, config.runs().liveness().heartbeats().restarts());
         return new AgentRuns(
                 runs,
                 new Tasks(db, clock),
@@ -71,25 +85,44 @@ record AgentRuns(
                 new IdempotencyRecords(db, clock),
                 events,
                 transcripts,
-                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler));
+                new Supervisor(runs, events, reviews, transcripts, config.runs().afterRun(), scheduler),
+                restarts,
+                new DiskRescue(runs, restarts),
+                outbox);
     }
 
     List<SandboxListener> listeners() {
-        return List.of(inbox, signals, supervisor);
+        return List.of(inbox, signals, rescue, supervisor);
     }
 
     /// Takes over the runs of an earlier server.
-    Agents start(Sandboxes sandboxes, WorkerTokens tokens, Config config) {
+    Agents start(Sandboxes sandboxes, WorkerTokens tokens, Config config, RunSetup setup) {
+        rescue.start(sandboxes);
         supervisor.start(sandboxes);
-        var workers = new Workers(WorkerProgram.read(), passes(tokens));
+        var heartbeat = config.runs().liveness().heartbeats().beat();
+        var workers = new Workers(WorkerProgram.read(), passes(tokens), heartbeat);
         return new Agents(
-                sandboxes, runs, workers, supervisor, transcripts, config.runs().image());
+                sandboxes, runs, workers, supervisor, transcripts, config.runs().image(), setup);
     }
 
     /// Returns the orchestrator of the queue. Start it after everything else.
     Orchestrator orchestrator(AttemptRunner runner, Db db, Config config, InstantSource clock) {
-        var lease = new DutyLease(db, "orchestrator", config.workerId(), ORCHESTRATOR_LEASE, clock);
-        return new Orchestrator(queue, runs, runner, lease, config.runs().tasks());
+        var lease = new DutyLease(db, "orchestrator", config.workerId(), LEASE, clock);
+        return new Orchestrator(queue, runs, runner, lease, config.runs().tasks(), restarts);
+    }
+
+    /// Returns the supervision of workers. Start it after everything else.
+    Liveness liveness(Liveness.Platform platform, Config config, UnaryOperator<String> mask, Scheduler scheduler) {
+        var lease = new DutyLease(platform.db(), "liveness", config.workerId(), LEASE, scheduler.clock());
+        return new Liveness(platform, config.runs().liveness(), mask, lease, scheduler);
+    }
+
+    /// Returns the diagnosis of the queue. Start it after everything else.
+    Diagnosis diagnosis(Db db, EventLog log, Audit audit, Config config, Scheduler scheduler) {
+        var lease = new DutyLease(db, "diagnosis", config.workerId(), DIAGNOSIS_LEASE, scheduler.clock());
+        var settings = new Diagnosis.Config(
+                config.runs().diagnosis().every(), config.runs().diagnosis().program(), DiagnosisJson::context);
+        return new Diagnosis(queue, log, lease, audit, settings, scheduler);
     }
 
     private static Workers.Passes passes(WorkerTokens tokens) {

@@ -3,6 +3,7 @@ package dev.vivarium.server;
 import static dev.vivarium.server.http.Route.Access.OWN;
 
 import dev.vivarium.server.api.AdminSandboxesHandler;
+import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.CleanupHandler;
@@ -14,7 +15,10 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
+import dev.vivarium.server.api.GitHandler;
+import dev.vivarium.server.api.GitRunsHandler;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
 import dev.vivarium.server.api.ListFilesHandler;
@@ -43,10 +47,12 @@ import dev.vivarium.server.api.TasksHandler;
 import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
+import dev.vivarium.server.api.WebhooksHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.api.WorkerHandler;
 import dev.vivarium.server.api.WriteFileHandler;
 import dev.vivarium.server.console.SessionHandler;
+import dev.vivarium.server.git.GitRelayHandler;
 import dev.vivarium.server.http.HostRoute;
 import dev.vivarium.server.http.Route;
 import dev.vivarium.server.http.RouteDescription;
@@ -143,6 +149,21 @@ final class Routes {
             route(RunHistoryHandler.LIST, all -> all.runHistory::list),
             route(RunHistoryHandler.GET, all -> all.runHistory::get),
             route(RunHistoryHandler.CANCEL, all -> all.runHistory::cancel),
+            route(ForensicsHandler.GET, all -> all.forensics::get),
+            route(GitRunsHandler.SAVE, all -> all.gitRuns::save),
+            route(GitRunsHandler.LIST, all -> all.gitRuns::list),
+            route(GitRunsHandler.REMOVE, all -> all.gitRuns::remove),
+            route(GitRunsHandler.GET, all -> all.gitRuns::get),
+            route(GitRunsHandler.COMMIT, all -> all.gitRuns::commit),
+            route(GitRunsHandler.PUSH, all -> all.gitRuns::push),
+            route(GitHandler.LIST_BRANCHES, all -> all.gitHost::listBranches),
+            route(GitHandler.DELETE_BRANCH, all -> all.gitHost::deleteBranch),
+            route(GitHandler.LIST_COMMITS, all -> all.gitHost::listCommits),
+            route(GitHandler.COMPARE, all -> all.gitHost::compare),
+            route(GitHandler.LIST_PULLS, all -> all.gitHost::listPulls),
+            route(GitHandler.OPEN_PULL, all -> all.gitHost::openPull),
+            route(GitHandler.GET_PULL, all -> all.gitHost::getPull),
+            route(GitHandler.MERGE, all -> all.gitHost::merge),
             route(TasksHandler.ADD, all -> all.tasks::add),
             route(TasksHandler.ADD_GRAPH, all -> all.tasks::addGraph),
             route(TasksHandler.LIST, all -> all.tasks::list),
@@ -169,6 +190,14 @@ final class Routes {
             route(ReviewsHandler.LIST, all -> all.reviews::list),
             route(ReviewsHandler.DECIDE, all -> all.reviews::decide),
             route(AllReviewsHandler.LIST, all -> all.allReviews::handle),
+            route(WebhooksHandler.ADD, all -> all.webhooks::add),
+            route(WebhooksHandler.LIST, all -> all.webhooks::list),
+            route(WebhooksHandler.GET, all -> all.webhooks::get),
+            route(WebhooksHandler.DELETE, all -> all.webhooks::delete),
+            route(WebhooksHandler.DELIVERIES, all -> all.webhooks::deliveries),
+            route(WebhooksHandler.REPLAY, all -> all.webhooks::replay),
+            route(AlertsHandler.LIST, all -> all.alerts::list),
+            route(AlertsHandler.ACKNOWLEDGE, all -> all.alerts::acknowledge),
             route(ViewHandler.TREE, all -> all.view::tree),
             route(ViewHandler.FILE, all -> all.view::file),
             route(ViewHandler.DIFF, all -> all.view::diff),
@@ -201,15 +230,19 @@ final class Routes {
     }
 
     /// Returns the routes for programs inside sandboxes, which call through the control port: the routes of the
-    /// model gateway, and those of `routes` that workers may call.
-    static List<Route> inside(List<Route> routes, ModelHandler model) {
+    /// model gateway and of the git relay, and those of `routes` that workers may call.
+    static List<Route> inside(List<Route> routes, ModelHandler model, GitRelayHandler git) {
         var inside = new ArrayList<>(List.of(
                 Route.undocumented("POST", "/model/v1/messages", OWN, model::messages),
                 Route.undocumented("POST", "/model/v1/messages/count_tokens", OWN, model::countTokens),
                 Route.undocumented("POST", "/model/v1/chat/completions", OWN, model::completions),
                 Route.undocumented("GET", "/model/v1/models", OWN, model::models),
                 // Last, because the router takes the first route that matches.
-                Route.undocumented(Route.ANY, "/model/{rest…}", OWN, model::others)));
+                Route.undocumented(Route.ANY, "/model/{rest…}", OWN, model::others),
+                Route.undocumented("GET", "/git/{repository}/info/refs", OWN, git::info),
+                Route.undocumented("POST", "/git/{repository}/git-upload-pack", OWN, git::fetch),
+                Route.undocumented("POST", "/git/{repository}/git-receive-pack", OWN, git::push),
+                Route.undocumented(Route.ANY, "/git/{rest…}", OWN, git::others)));
         routes.stream()
                 .filter(route ->
                         route.access() instanceof Route.Access.Worker || route.access() instanceof Route.Access.Inside)

@@ -8,6 +8,8 @@ import dev.vivarium.core.access.IdempotencyKeys;
 import dev.vivarium.core.access.Threads;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.guard.liveness.Liveness;
+import dev.vivarium.core.guard.trajectory.GuardianActions;
 import dev.vivarium.core.lifecycle.LifecycleEvents;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.provider.Provider;
@@ -26,6 +28,7 @@ import dev.vivarium.json.MaskingCodec;
 import dev.vivarium.server.access.SandboxLookup;
 import dev.vivarium.server.api.AdminSandboxesHandler;
 import dev.vivarium.server.api.AgentSupport;
+import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
 import dev.vivarium.server.api.Callers;
@@ -40,7 +43,10 @@ import dev.vivarium.server.api.EventsHandler;
 import dev.vivarium.server.api.ExecHandler;
 import dev.vivarium.server.api.ExecuteHandler;
 import dev.vivarium.server.api.FeedHandler;
+import dev.vivarium.server.api.ForensicsHandler;
 import dev.vivarium.server.api.GetSessionHandler;
+import dev.vivarium.server.api.GitHandler;
+import dev.vivarium.server.api.GitRunsHandler;
 import dev.vivarium.server.api.HealthChecks;
 import dev.vivarium.server.api.HealthHandler;
 import dev.vivarium.server.api.KeysHandler;
@@ -72,6 +78,7 @@ import dev.vivarium.server.api.ThreadHandler;
 import dev.vivarium.server.api.TokenAnswer;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
+import dev.vivarium.server.api.WebhooksHandler;
 import dev.vivarium.server.api.WelcomeHandler;
 import dev.vivarium.server.api.WorkerEvents;
 import dev.vivarium.server.api.WorkerHandler;
@@ -80,6 +87,7 @@ import dev.vivarium.server.console.Pages;
 import dev.vivarium.server.console.PagesHandler;
 import dev.vivarium.server.console.SessionHandler;
 import dev.vivarium.server.feed.Feed;
+import dev.vivarium.server.git.GitRelayHandler;
 import dev.vivarium.server.http.AccessAudit;
 import dev.vivarium.server.http.AccessRegistry;
 import dev.vivarium.server.http.Admission;
@@ -102,17 +110,21 @@ import dev.vivarium.server.operation.CreateSandbox;
 import dev.vivarium.server.operation.EndSandbox;
 import dev.vivarium.server.operation.GetRun;
 import dev.vivarium.server.operation.GetSandbox;
+import dev.vivarium.server.operation.GitWork;
 import dev.vivarium.server.operation.ListFiles;
 import dev.vivarium.server.operation.Operations;
 import dev.vivarium.server.operation.PauseSandbox;
 import dev.vivarium.server.operation.ReadTerminal;
 import dev.vivarium.server.operation.RunCommand;
+import dev.vivarium.server.operation.RunForensics;
 import dev.vivarium.server.operation.RunHistory;
 import dev.vivarium.server.operation.SandboxRule;
 import dev.vivarium.server.operation.SendMessage;
 import dev.vivarium.server.operation.StartRun;
 import dev.vivarium.server.operation.ThreadSnapshots;
+import dev.vivarium.server.operation.UserAlerts;
 import dev.vivarium.server.operation.UserTasks;
+import dev.vivarium.server.operation.UserWebhooks;
 import dev.vivarium.server.preview.PreviewAudit;
 import dev.vivarium.server.preview.PreviewHandler;
 import dev.vivarium.server.settings.Config;
@@ -123,6 +135,7 @@ import dev.vivarium.server.telemetry.EgressAudit;
 import dev.vivarium.server.telemetry.FreezeAudit;
 import dev.vivarium.server.telemetry.Host;
 import dev.vivarium.server.telemetry.Metrics;
+import dev.vivarium.server.telemetry.ReviewAudit;
 import dev.vivarium.server.telemetry.Telemetry;
 import java.net.URI;
 import java.nio.file.Path;
@@ -161,10 +174,13 @@ public final class Vivarium implements AutoCloseable {
     private final Watchers watchers;
     private final ProcessEvents processEvents;
     private final AgentRuns runs;
+    private final GitHosting git;
     private final RateLimits limits;
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
     private final Agents agents;
+    private final Notifications notifications;
+    private final Liveness liveness;
     private final HealthChecks health;
     private final Origins origins;
     private final Admission admission;
@@ -191,27 +207,43 @@ public final class Vivarium implements AutoCloseable {
         watchers = undo.add(new Watchers(log, history, config.watch().metricsEvery(), scheduler));
         processEvents = undo.add(processEvents(scheduler));
         runs = AgentRuns.open(config, db, log, credentials.workers(), scheduler);
+        git = undo.add(GitHosting.open(config, db, log, runs, scheduler));
         limits = new RateLimits(config.rates());
         sandboxes = undo.add(Sandboxes.open(provider, db, config.engine().sandboxes(), listeners(events), scheduler));
         lookup = new SandboxLookup(sandboxes, credentials.rights());
         watchers.begin(sandboxes);
-        agents = undo.add(runs).start(sandboxes, credentials.workers(), config);
+        agents = undo.add(runs).start(sandboxes, credentials.workers(), config, git.workspaces());
+        var feed = new Feed(log, sandboxes, credentials.rights());
+        notifications = undo.add(Notifications.open(config, db, runs, feed, scheduler));
+        liveness = liveness(scheduler);
         health = undo.add(HealthChecks.start(db, sandboxes, gate, telemetry::poolFailure));
+        health.watch(notifications.health()::last);
         var accesses = undo.add(new AccessRegistry(gate, scheduler));
         origins = new Origins(config.access().publicUrl());
         admission = new Admission(credentials, lookup, sandboxes.memory(), callLimits(), origins, accesses);
         sockets = undo.add(new Sockets(admission, audit, config.watch(), CLOCK, scheduler));
-        var model = undo.add(model());
         var handlers = new Handlers();
         router = router(handlers);
-        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
-        edge.serve(routers(handlers, model), admission, new AccessAudit(audit, CLOCK), idempotency);
-        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
-        undo.add(edge);
-        undo.add(sockets);
+        serve(handlers, undo, scheduler);
         connect(events);
         startJobs(undo, scheduler);
         parts = undo.keep();
+    }
+
+    private void serve(Handlers handlers, Undo undo, Scheduler scheduler) {
+        var model = undo.add(model());
+        var idempotency = new Idempotency(undo.add(IdempotencyKeys.open(db, config.home(), scheduler)));
+        var routers = routers(handlers, model, git.relay(audit, scheduler));
+        edge.serve(routers, admission, new AccessAudit(audit, CLOCK), idempotency);
+        // Closed before all other parts, so that no request finds a closed part. Sockets first send their reason.
+        undo.add(edge);
+        undo.add(sockets);
+    }
+
+    private Liveness liveness(Scheduler scheduler) {
+        var platform = new Liveness.Platform(
+                db, log, audit, runs.runs(), agents, sandboxes, runs.restarts(), git.repositories());
+        return runs.liveness(platform, config, credentials.workers()::mask, scheduler);
     }
 
     private ProcessEvents processEvents(Scheduler scheduler) {
@@ -225,9 +257,18 @@ public final class Vivarium implements AutoCloseable {
     /// Starts the parts that act by themselves. They are closed first.
     private void startJobs(Undo undo, Scheduler scheduler) {
         undo.add(new Maintenance(config.log(), log, runs.inbox(), history, scheduler));
-        var runner = new AttemptRunner(agents, sandboxes, audit, CLOCK);
+        var actions =
+                new GuardianActions(GuardianActions.RunControl.of(agents), runs.inbox(), runs.reviews(), audit, CLOCK);
+        undo.add(RunGuards.start(config, db, log, runs, actions, scheduler));
+        var runner = new AttemptRunner(
+                agents, liveness.continuations(), sandboxes, audit, CLOCK, git.repositories()::isNeeded);
         Orchestrator orchestrator = undo.add(runs.orchestrator(runner, db, config, CLOCK));
         orchestrator.start(log);
+        undo.add(runs.diagnosis(db, log, audit, config, scheduler)).start();
+        undo.add(git.deliver(sandboxes, audit, scheduler));
+        notifications.start(log, audit);
+        runs.reviews().onTimeout(new ReviewAudit(audit, sandboxes::ownerOf, CLOCK));
+        undo.add(liveness).start();
     }
 
     private Router router(Handlers handlers) {
@@ -236,8 +277,8 @@ public final class Vivarium implements AutoCloseable {
                 Routes.hosts(handlers.preview, config.preview().domain()));
     }
 
-    private RouterSelector routers(Handlers handlers, ModelHandler model) {
-        var inside = new Router(Routes.inside(router.routes(), model));
+    private RouterSelector routers(Handlers handlers, ModelHandler model, GitRelayHandler relay) {
+        var inside = new Router(Routes.inside(router.routes(), model, relay));
         return new RouterSelector(router, new Router(handlers.pages.routes()), inside);
     }
 
@@ -380,6 +421,10 @@ public final class Vivarium implements AutoCloseable {
                 new RunHistory(sandboxes, runs.runs(), runs.tasks(), log, credentials.rights());
         final RunHistoryHandler runHistory =
                 new RunHistoryHandler(runRecords, new CancelRun(runRecords, agents, audit, CLOCK));
+        final ForensicsHandler forensics = new ForensicsHandler(new RunForensics(runRecords, liveness.forensics()));
+        private final GitWork gitWork = git.work(runRecords, sandboxes);
+        final GitHandler gitHost = new GitHandler(gitWork);
+        final GitRunsHandler gitRuns = new GitRunsHandler(gitWork);
         final WorkerHandler worker = new WorkerHandler(
                 runs.tasks(),
                 runs.queue(),
@@ -388,13 +433,15 @@ public final class Vivarium implements AutoCloseable {
                 runs.idempotencyRecords(),
                 log,
                 credentials.workers()::mask);
-        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun());
+        private final UserTasks userTasks = new UserTasks(runs.queue(), operations.startRun(), sandboxes.snapshots());
         final TasksHandler tasks =
                 new TasksHandler(userTasks, log, SandboxRule.of(config).limits());
         final TaskClaimsHandler taskClaims = new TaskClaimsHandler(userTasks);
         final ReviewsHandler reviews =
-                new ReviewsHandler(runs.reviews(), runs.runs(), runs.idempotencyRecords(), CLOCK);
+                new ReviewsHandler(runs.reviews(), runs.runs(), runs.tasks(), runs.idempotencyRecords(), CLOCK);
         final AllReviewsHandler allReviews = new AllReviewsHandler(runs.reviews(), credentials.rights());
+        final WebhooksHandler webhooks = new WebhooksHandler(new UserWebhooks(notifications.webhooks()));
+        final AlertsHandler alerts = new AlertsHandler(new UserAlerts(notifications.alerts()));
     }
 
     private Operations operations() {
@@ -407,7 +454,7 @@ public final class Vivarium implements AutoCloseable {
                 new GetSandbox(lookup),
                 new EndSandbox(sandboxes, audit, CLOCK),
                 new PauseSandbox(agents, runs.runs()),
-                new StartRun(agents, runs.tasks(), SandboxRule.of(config)),
+                new StartRun(agents, runs.tasks(), SandboxRule.of(config), git.credentials()),
                 new GetRun(sandboxes, runs.runs(), runs.tasks(), log),
                 new ThreadSnapshots(sandboxes, lookup, config.access().lease()),
                 new RunCommand(config.calls(), telemetry),

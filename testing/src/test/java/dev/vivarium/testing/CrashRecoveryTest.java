@@ -31,7 +31,7 @@ class CrashRecoveryTest {
 
     @Test
     void recordedWorkerThatNeverStartedFailsItsRun() {
-        try (var server = TestServer.start()) {
+        try (var server = TestServer.start("--max-restarts", "0")) {
             var run = AgentRun.of(server, "exec sleep 1000");
             run.awaitEvent("agent.started");
             server.restart(store ->

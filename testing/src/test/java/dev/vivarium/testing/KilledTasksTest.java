@@ -37,17 +37,20 @@ class KilledTasksTest {
     private final Random random = new Random(1);
     private Path home;
     private Path steps;
+    private Path marks;
 
     @BeforeEach
     void makeHome() throws IOException {
         home = Files.createTempDirectory("viv-killed").toRealPath();
         steps = Files.createTempFile("viv-steps", ".txt").toRealPath();
+        marks = Files.createTempDirectory("viv-marks").toRealPath().resolve("failed");
     }
 
     @AfterEach
     void removeHome() throws IOException {
         ServerProcess.purge(home, "--provider", "process");
         FileTrees.delete(home);
+        FileTrees.delete(marks.getParent());
         Files.delete(steps);
     }
 
@@ -72,7 +75,9 @@ class KilledTasksTest {
                     .until(() -> api.get("/api/v1/tasks?limit=1000").json().objects("tasks").stream()
                             .allMatch(task -> task.string("status").equals("completed")));
             ids.forEach(id -> requireOneLiveAttempt(api, id));
+            ids.forEach(id -> requireResultOfTheLastAttempt(api, id));
             requireOrder(api, ids);
+            requireOneProgramAtATime();
         } finally {
             server.close();
         }
@@ -91,8 +96,13 @@ class KilledTasksTest {
 
     private void task(JsonGenerator out, int index) {
         String pause = "0." + random.nextInt(3);
-        String script = "echo begin $TASK_ID $RUN_ID >> %s; sleep %s; echo end $TASK_ID $RUN_ID >> %s"
-                .formatted(steps, pause, steps);
+        // The first attempt at every fifth task fails.
+        String fail = random.nextInt(5) > 0
+                ? ""
+                : "[ -e %s.$TASK_ID ] || { touch %s.$TASK_ID; echo fail $TASK_ID $RUN_ID >> %s; exit 3; }; "
+                        .formatted(marks, marks, steps);
+        String script = "echo begin $TASK_ID $RUN_ID >> %s; sleep %s; %secho end $TASK_ID $RUN_ID >> %s"
+                .formatted(steps, pause, fail, steps);
         out.writeStartObject();
         out.writeStringProperty("name", "t" + index);
         out.writeStringProperty("title", "task " + index);
@@ -125,6 +135,32 @@ class KilledTasksTest {
         }
     }
 
+    /// Only the last attempt completes, and the result of the task is that of its run.
+    private static void requireResultOfTheLastAttempt(Api api, String id) {
+        JsonFields task = api.get("/api/v1/tasks/" + id).json();
+        List<JsonFields> attempts = task.objects("attempts");
+        assertThat(attempts.subList(0, attempts.size() - 1))
+                .noneMatch(attempt -> attempt.string("status").equals("completed"));
+        assertThat(attempts.getLast().string("status")).isEqualTo("completed");
+        String run = attempts.getLast().string("run_id");
+        assertThat(task.object("result").text())
+                .isEqualTo(
+                        api.get("/api/v1/runs/" + run).json().object("result").text());
+    }
+
+    /// The programs of two attempts at a task never run at the same time.
+    private void requireOneProgramAtATime() {
+        Map<String, String> running = new HashMap<>();
+        for (String line : lines()) {
+            String[] words = line.split(" ");
+            if (words[0].equals("begin")) {
+                assertThat(running.put(words[1], words[2])).as(line).isNull();
+            } else {
+                assertThat(running.remove(words[1])).as(line).isEqualTo(words[2]);
+            }
+        }
+    }
+
     /// A program starts once for a run, and after a program of each dependency has ended.
     private void requireOrder(Api api, List<String> ids) {
         List<String> lines = lines();
@@ -134,7 +170,9 @@ class KilledTasksTest {
         Map<String, Integer> firstEnd = new HashMap<>();
         for (int i = 0; i < lines.size(); i++) {
             String[] words = lines.get(i).split(" ");
-            (words[0].equals("begin") ? firstBegin : firstEnd).putIfAbsent(words[1], i);
+            if (!words[0].equals("fail")) {
+                (words[0].equals("begin") ? firstBegin : firstEnd).putIfAbsent(words[1], i);
+            }
         }
         assertThat(firstEnd.keySet()).containsAll(ids);
         for (String id : ids) {

@@ -43,7 +43,8 @@ abstract class RealAgentContract {
     @BeforeAll
     static void start() {
         agents = new RealAgents();
-        server = TestServer.startIsolated(agents.arguments());
+        server = TestServer.startIsolated(
+                agents.arguments("--guardian-cooldown-seconds", "2", "--guardian-answer-minutes", "0.05"));
         RealAgents.provideImage(server.home());
         api = server.api();
     }
@@ -132,6 +133,34 @@ abstract class RealAgentContract {
 
         assertThat(failed.string("reason")).contains("budget");
         assertThat(failed.object("run").number("cost_usd")).isBetween(0.01, 0.0151);
+    }
+
+    @Test
+    void theSameFailingCommandIsNudgedWithinTenRepetitionsAndStoppedByPolicy() {
+        // OpenHands gives up by itself if the outputs are equal.
+        String command = "date +%N; ls /nowhere/at/all";
+        agents.play(Step.saying("Again.").running(runtime, command).always());
+        var agent = spawn("Repeat", "\"guardian\":\"stop\"");
+        var failed = agent.awaitEnd("failed");
+
+        var nudged = agent.events("guardian.nudged").getFirst();
+        assertThat(nudged.object("event_data").string("rule")).isEqualTo("repeated_failure");
+        assertThat(agent.events("agent.tool_use"))
+                .filteredOn(call -> call.integer("seq") < nudged.integer("seq"))
+                .hasSizeBetween(5, 10);
+        assertThat(agent.types())
+                .containsSubsequence(
+                        "guardian.nudged",
+                        "guardian.intervention",
+                        "user.message_delivered",
+                        "guardian.outcome",
+                        "guardian.paused",
+                        "agent.review_requested",
+                        "guardian.stopped",
+                        "sandbox.run_ended");
+        assertThat(failed.object("run").string("reason_code")).isEqualTo("guardian");
+        assertThat(failed.string("reason")).startsWith("stopped by the guardian: the call `$ " + command + "` failed");
+        assertThat(agents.asked()).contains("The guardian saw that the call");
     }
 
     @Test

@@ -34,6 +34,10 @@ final class RealAgents implements AutoCloseable {
         var arguments = new ArrayList<>(List.of("--model-url", model.uri().toString()));
         arguments.addAll(List.of("--model-key", KEY, "--openai-url", model.uri().toString(), "--openai-key", KEY));
         arguments.addAll(List.of(more));
+        // A test that kills a worker examines its sandbox afterwards.
+        if (!arguments.contains("--max-restarts")) {
+            arguments.addAll(List.of("--max-restarts", "0"));
+        }
         return arguments.toArray(String[]::new);
     }
 

@@ -23,7 +23,7 @@ class RunHistoryTest {
 
     @BeforeAll
     static void start() {
-        server = TestServer.start("--rate-limits", "off");
+        server = TestServer.start("--rate-limits", "off", "--max-restarts", "0");
     }
 
     @AfterAll

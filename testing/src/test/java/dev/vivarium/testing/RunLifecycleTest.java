@@ -82,7 +82,7 @@ class RunLifecycleTest {
 
     @Test
     void killedWorkerFailsTheRun() {
-        try (var server = TestServer.start()) {
+        try (var server = TestServer.start("--max-restarts", "0")) {
             var run = AgentRun.of(server, "exec sleep 1000");
             run.awaitEvent("agent.started");
             var sandbox = server.sandboxes().require(new SandboxId(run.id()));

@@ -9,6 +9,7 @@ import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.TaskId;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -187,6 +188,10 @@ class TasksApiTest {
             var answer = server.api().post(TASKS, fields("a", "true", more));
             assertThat(answer.status()).as(more + answer.text()).isEqualTo(422);
         }
+        String many = String.join(",", Collections.nCopies(10_000, "{\"title\":\"a\"}"));
+        var large = server.api().post(TASKS + "/graph", "{\"tasks\":[" + many + "]}");
+        assertThat(large.status()).isEqualTo(422);
+        assertThat(large.json().string("detail")).contains("at most 1000; split the graph");
         assertThat(server.api().post(TASKS, "{\"title\":\" \"}").json().string("field"))
                 .isEqualTo("title");
         assertThat(server.api().get(TASKS + "/nonsense").status()).isEqualTo(404);

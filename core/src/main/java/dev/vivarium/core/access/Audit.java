@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +51,7 @@ public final class Audit implements AutoCloseable {
     private final AuditQueue queue = new AuditQueue();
     private final AuditRows rows;
     private final AtomicLong dropped = new AtomicLong();
+    private volatile Consumer<AuditEntry> listener = _ -> {};
     private final Thread worker;
 
     /// Entry with its number. It stands for `count` equal ones, until `last`. Immutable.
@@ -64,9 +66,15 @@ public final class Audit implements AutoCloseable {
 
     /// Records an operation. Returns at once, unless the principal has too many unwritten entries.
     public void record(AuditEntry entry) {
+        listener.accept(entry);
         if (!queue.add(entry)) {
             dropped.incrementAndGet();
         }
+    }
+
+    /// Calls `other` with each entry. It must not block.
+    public void onRecord(Consumer<AuditEntry> other) {
+        listener = other;
     }
 
     /// Returns the number of entries lost since the start.

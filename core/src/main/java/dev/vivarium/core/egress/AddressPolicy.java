@@ -53,7 +53,7 @@ final class AddressPolicy {
         return isPublic(address) || added.stream().anyMatch(block -> block.contains(address));
     }
 
-    private static boolean isPublic(InetAddress address) {
+    static boolean isPublic(InetAddress address) {
         boolean isGiven = !(address instanceof Inet6Address) || GLOBAL_UNICAST.contains(address);
         return isGiven && SPECIAL.stream().noneMatch(block -> block.contains(address));
     }

@@ -59,6 +59,11 @@ public record EgressConfig(
         });
     }
 
+    /// Returns the same settings with other private addresses.
+    public EgressConfig withPrivateAddresses(List<AddressBlock> other) {
+        return new EgressConfig(standard, most, other, credentials, connections, resolver, tls);
+    }
+
     public EgressConfig withResolver(Resolver other) {
         return new EgressConfig(standard, most, privateAddresses, credentials, connections, other, tls);
     }

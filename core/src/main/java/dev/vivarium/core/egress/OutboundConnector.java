@@ -52,15 +52,7 @@ final class OutboundConnector implements AutoCloseable {
 
     /// Connects to a host that the allow-list permits. Throws [Rejection] if it cannot.
     Socket connect(Destination to) {
-        List<InetAddress> found = to.host().address().map(List::of).orElseGet(() -> resolve(to));
-        List<InetAddress> permitted = found.stream().filter(reach::permits).toList();
-        if (permitted.isEmpty()) {
-            throw new Rejection(
-                    403,
-                    EgressRecord.Verdict.ADDRESS_REFUSED,
-                    to.host() + " leads to an address that is not public, which no sandbox may reach;"
-                            + " the operator can permit it with the setting egress-private");
-        }
+        List<InetAddress> permitted = permitted(to);
         List<InetAddress> tried = permitted.subList(0, Math.min(ATTEMPTS, permitted.size()));
         // The addresses share the timeout, so that one unresponsive address does not use up the time of the others.
         Duration timeout = CONNECTING.dividedBy(tried.size());
@@ -74,6 +66,21 @@ final class OutboundConnector implements AutoCloseable {
         }
         int status = last instanceof SocketTimeoutException ? 504 : 502;
         throw new Rejection(status, EgressRecord.Verdict.UNREACHABLE, to + " cannot be reached: " + last.getMessage());
+    }
+
+    /// Returns the addresses of a host that the policy permits. Throws [Rejection] if the policy permits no
+    /// address.
+    List<InetAddress> permitted(Destination to) {
+        List<InetAddress> found = to.host().address().map(List::of).orElseGet(() -> resolve(to));
+        List<InetAddress> permitted = found.stream().filter(reach::permits).toList();
+        if (permitted.isEmpty()) {
+            throw new Rejection(
+                    403,
+                    EgressRecord.Verdict.ADDRESS_REFUSED,
+                    to.host() + " leads to an address that is not public, which no sandbox may reach;"
+                            + " the operator can permit it with the setting egress-private");
+        }
+        return permitted;
     }
 
     private static Socket connect(InetSocketAddress to, Duration timeout) throws IOException {

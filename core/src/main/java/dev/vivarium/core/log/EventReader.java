@@ -41,6 +41,12 @@ public final class EventReader implements AutoCloseable {
         /// The types of the events that [#handle] gets.
         Set<String> types();
 
+        /// The events that [#handle] gets, if they change while the reader runs, or if whole families are
+        /// wanted. Called often, from several threads. Must not block.
+        default EventTypes selection() {
+            return EventTypes.of(types());
+        }
+
         /// Applies an event. Must change nothing but the database, through `sql`. If it throws, the transaction
         /// is rolled back and the reader hands over the event again later.
         void handle(Sql sql, Event event) throws SQLException;
@@ -63,7 +69,6 @@ public final class EventReader implements AutoCloseable {
     private final Db db;
     private final String name;
     private final Handler handler;
-    private final Set<String> types;
     private final Thread worker;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -90,7 +95,6 @@ public final class EventReader implements AutoCloseable {
         this.db = db;
         this.name = name;
         this.handler = handler;
-        this.types = Set.copyOf(handler.types());
         this.worker = VitalThread.unstarted("log-reader-" + name, this::run);
     }
 
@@ -105,11 +109,12 @@ public final class EventReader implements AutoCloseable {
     /// Called by the appender after the commit. During the pause before a retry it does nothing, because the retry
     /// finds the new events too.
     void appended(List<Event> events) {
+        EventTypes types = handler.selection();
         lock.lock();
         try {
             for (Event event : events) {
                 Retry retry = retries.get(event.logId());
-                if (types.contains(event.type()) && (retry == null || retry.isDue())) {
+                if (types.includes(event.type()) && (retry == null || retry.isDue())) {
                     var _ = wake(event.logId());
                 }
             }
@@ -314,6 +319,7 @@ public final class EventReader implements AutoCloseable {
     private Step step(Sql sql, LogId logId, int limit, AtomicLong current) throws SQLException {
         // The head is read first: an event that follows it stays beyond the cursor unless it is handled here.
         long head = EventRows.head(sql, logId);
+        EventTypes types = handler.selection();
         List<Event> events = EventRows.ofTypes(sql, logId, CursorRows.seq(sql, name, logId), types, limit);
         for (Event event : events) {
             current.set(event.seq());

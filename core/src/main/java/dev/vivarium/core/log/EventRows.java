@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /// Database rows of the log. Stateless; each method runs in the transaction of the caller.
 final class EventRows {
@@ -145,13 +144,16 @@ final class EventRows {
     }
 
     /// Returns the oldest events after a number that have one of these types.
-    static List<Event> ofTypes(Sql sql, LogId logId, long afterSeq, Set<String> types, int limit) throws SQLException {
+    static List<Event> ofTypes(Sql sql, LogId logId, long afterSeq, EventTypes types, int limit) throws SQLException {
+        if (types.isNone()) {
+            return List.of();
+        }
         var arguments = new ArrayList<Object>(List.of(logId.value(), afterSeq));
-        arguments.addAll(types);
+        String condition = types.condition(arguments);
         arguments.add(limit);
         return sql.list(
-                "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? and event_type in ("
-                        + String.join(", ", Collections.nCopies(types.size(), "?")) + ") order by seq limit ?",
+                "select " + COLUMNS + " from sandbox_events where sandbox_id = ? and seq > ? and (" + condition
+                        + ") order by seq limit ?",
                 EventRows::read,
                 arguments.toArray());
     }

@@ -24,22 +24,26 @@ public final class Agents {
     private final Supervisor supervisor;
     private final Transcripts transcripts;
     private final String image;
+    private final RunSetup setup;
     private final RunQuota quotas;
 
     /// @param image image with the SDKs of the agents
+    /// @param setup prepares the sandbox of each run
     public Agents(
             Sandboxes sandboxes,
             Runs runs,
             Workers workers,
             Supervisor supervisor,
             Transcripts transcripts,
-            String image) {
+            String image,
+            RunSetup setup) {
         this.sandboxes = sandboxes;
         this.runs = runs;
         this.workers = workers;
         this.supervisor = supervisor;
         this.transcripts = transcripts;
         this.image = image;
+        this.setup = setup;
         this.quotas = new RunQuota(runs, sandboxes.quotas().quota().runs());
     }
 
@@ -48,19 +52,39 @@ public final class Agents {
     /// reason.
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
+        return start(wanted, new Origin(session, wanted.resumeFrom()));
+    }
+
+    /// Starts a run that continues an earlier one, in a new sandbox with the files of the request. Without files,
+    /// the conversation comes from the stored transcript, if there is one.
+    Run resume(Run earlier, NewRun wanted) {
+        boolean hasFiles = wanted.files().isPresent();
+        Optional<SandboxId> transcript = Optional.of(earlier.sandbox())
+                .filter(from -> !hasFiles && earlier.session().isPresent() && transcripts.has(from));
+        Optional<String> session = earlier.session().filter(_ -> hasFiles || transcript.isPresent());
+        return start(wanted, new Origin(session, transcript));
+    }
+
+    /// Conversation that a new run takes over from an earlier one.
+    ///
+    /// @param transcript sandbox whose stored transcript is copied into the new one. Absent if the files contain it
+    private record Origin(Optional<String> session, Optional<SandboxId> transcript) {}
+
+    private Run start(NewRun wanted, Origin origin) {
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.key()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         runs.requireFree(wanted.task());
         OpenResult opened;
         Run run;
         try (var _ = quotas.begin(request.user())) {
-            opened = open(request, wanted.sandbox().image());
-            run = begin(opened, wanted, session);
+            opened = open(request, wanted);
+            run = begin(opened, wanted, origin.session);
         }
         try {
-            wanted.resumeFrom().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            origin.transcript.ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            RunSetup.Prepared prepared = setup.prepare(opened.sandbox(), run, wanted);
             Run named = runs.named(run, Processes.newName());
-            workers.start(opened.sandbox(), named, request.env());
+            workers.start(opened.sandbox(), named, request.env(), prepared);
             supervisor.take(runs.started(named));
         } catch (SandboxException e) {
             runs.end(run, Run.Status.FAILED, Optional.of(e.failure().sentence()), ReasonCode.NOT_STARTED);
@@ -95,9 +119,28 @@ public final class Agents {
         runs.resumeAgent(sandbox.id());
     }
 
+    /// Asks the worker of a sandbox to hold its agent. The sandbox itself stays usable, so that a person can look
+    /// at it. Fails with `no-run`.
+    public void hold(SandboxId sandbox) {
+        runs.hold(sandbox);
+    }
+
+    /// Resumes an agent that is held. Does nothing if no agent is held.
+    public void release(SandboxId sandbox) {
+        runs.resumeAgent(sandbox);
+    }
+
     /// Stops a run and keeps its sandbox: asks the worker to exit, and kills it and its processes if it does not.
     /// Fails with `no-run` if the run has ended.
     public Run cancel(Run run, PauseReason why) {
+        return stop(run, why, ReasonCode.ABORTED, Optional.empty());
+    }
+
+    /// Stops a run like [#cancel], with another reason.
+    ///
+    /// @param code   one of [ReasonCode]
+    /// @param detail the reason as a sentence
+    public Run stop(Run run, PauseReason why, String code, Optional<String> detail) {
         if (!run.isActive()) {
             throw Runs.notAtWork(run.sandbox(), run.task());
         }
@@ -106,8 +149,15 @@ public final class Agents {
                 .find(run.sandbox())
                 .filter(sandbox -> sandbox.info().status() == Status.PAUSED)
                 .ifPresent(sandbox -> sandbox.resume(why));
-        supervisor.stop(run, ReasonCode.ABORTED);
+        supervisor.stop(run, code, detail);
         return runs.find(run.id()).orElse(run);
+    }
+
+    /// Fails an active run whose worker does not end it. The caller must end or freeze its sandbox.
+    ///
+    /// @param code one of [ReasonCode]
+    public void fail(Run run, String reason, String code) {
+        supervisor.fail(run, new RunOutcome(RunOutcome.Kind.FAILED, reason, code));
     }
 
     /// Ends a sandbox that was created for a run that cannot start.
@@ -158,11 +208,13 @@ public final class Agents {
         }
     }
 
-    private OpenResult open(NewSandbox request, Optional<String> asked) {
+    private OpenResult open(NewSandbox request, NewRun wanted) {
         try {
-            return sandboxes.open(request);
+            return wanted.files()
+                    .map(files -> new OpenResult(sandboxes.fork(request, files), OpenResult.Outcome.CREATED))
+                    .orElseGet(() -> sandboxes.open(request));
         } catch (SandboxException e) {
-            boolean isMissing = asked.isEmpty()
+            boolean isMissing = wanted.sandbox().image().isEmpty()
                     && request.image().isPresent()
                     && e.failure() instanceof Failure.InvalidRequest invalid
                     && invalid.field().equals("image");

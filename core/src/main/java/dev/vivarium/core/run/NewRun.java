@@ -1,11 +1,14 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.Repository;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.TaskId;
 import java.math.BigDecimal;
 import java.sql.SQLException;
@@ -14,12 +17,40 @@ import java.util.Optional;
 /// Request to start an agent. Immutable.
 ///
 /// @param resumeFrom sandbox of the run whose conversation the new run continues
+/// @param guardian   policy of the run, if it is not that of the server
+/// @param repository git repository that the agent works on
+/// @param files      snapshot that the new sandbox starts from
 public record NewRun(
         Assignment task,
         Run.Program program,
         NewSandbox sandbox,
         Optional<BigDecimal> budgetUsd,
-        Optional<SandboxId> resumeFrom) {
+        Optional<SandboxId> resumeFrom,
+        Optional<GuardianPolicy> guardian,
+        Optional<Repository> repository,
+        Optional<SnapshotInfo> files) {
+    /// A run without a repository, with the policy of the server.
+    public NewRun(
+            Assignment task,
+            Run.Program program,
+            NewSandbox sandbox,
+            Optional<BigDecimal> budgetUsd,
+            Optional<SandboxId> resumeFrom) {
+        this(task, program, sandbox, budgetUsd, resumeFrom, Optional.empty(), Optional.empty());
+    }
+
+    /// A run that does not start from a snapshot.
+    public NewRun(
+            Assignment task,
+            Run.Program program,
+            NewSandbox sandbox,
+            Optional<BigDecimal> budgetUsd,
+            Optional<SandboxId> resumeFrom,
+            Optional<GuardianPolicy> guardian,
+            Optional<Repository> repository) {
+        this(task, program, sandbox, budgetUsd, resumeFrom, guardian, repository, Optional.empty());
+    }
+
     /// Condition for the start of a run.
     @FunctionalInterface
     public interface Check {

@@ -11,17 +11,27 @@ public final class ReasonCode {
     /// The agent reported a failure.
     public static final String FAILED = "failed";
     public static final String BUDGET = "budget";
+    /// A review was not answered before its deadline.
+    public static final String REVIEW_EXPIRED = "review_expired";
     /// A client stopped the run or ended its sandbox.
     public static final String ABORTED = "aborted";
+    /// The guardian stopped the run.
+    public static final String GUARDIAN = "guardian";
     public static final String NOT_STARTED = "not_started";
     /// The worker ended without a result.
     public static final String CRASHED = "crashed";
     public static final String OOM = "oom";
     public static final String SIGNAL = "signal";
+    /// The worker was alive and did no work.
+    public static final String IDLE = "idle";
+    /// The worker sent no heartbeats.
+    public static final String UNRESPONSIVE = "unresponsive";
+    /// The task was restarted too often.
+    public static final String QUARANTINED = "quarantined";
 
     /// Codes that a worker may report.
-    private static final Set<String> REPORTED =
-            Set.of(FAILED, BUDGET, ABORTED, CRASHED, OOM, SIGNAL, "time_limit", "model_error", "exit_status");
+    private static final Set<String> REPORTED = Set.of(
+            FAILED, BUDGET, ABORTED, CRASHED, OOM, SIGNAL, "time_limit", "model_error", "model_refused", "exit_status");
 
     private ReasonCode() {}
 

@@ -4,6 +4,7 @@ import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TextEnum;
@@ -12,6 +13,7 @@ import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +30,8 @@ final class ReviewRows {
     static boolean insert(Sql sql, Review review) throws SQLException {
         return sql.update(
                         "insert into sandbox_reviews (review_id, sandbox_id, task_id, reason, description, context, options,"
-                                + " blocking, status, created_at, deadline) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                                + " blocking, status, created_at, deadline, on_timeout, remind_at)"
+                                + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                                 + " on conflict do nothing",
                         review.id().value(),
                         review.sandbox().value(),
@@ -40,7 +43,9 @@ final class ReviewRows {
                         review.asked().blocking() ? 1 : 0,
                         review.status().text(),
                         review.createdAt().toEpochMilli(),
-                        review.deadline().toEpochMilli())
+                        review.deadline().toEpochMilli(),
+                        review.onTimeout().text(),
+                        (review.createdAt().toEpochMilli() + review.deadline().toEpochMilli()) / 2)
                 == 1;
     }
 
@@ -95,12 +100,51 @@ final class ReviewRows {
                 row -> row.getInt(2));
     }
 
-    /// Returns the pending reviews whose deadline has passed.
+    /// Returns the pending reviews whose deadline has passed, without those that stay open.
     static List<Review> due(Sql sql, Instant now) throws SQLException {
         return sql.list(
-                "select * from sandbox_reviews where " + PENDING + " and deadline <= ?",
+                "select * from sandbox_reviews where " + PENDING + " and deadline <= ? and escalated_at is null",
                 ReviewRows::read,
                 now.toEpochMilli());
+    }
+
+    /// Returns the pending reviews whose reminder is due.
+    static List<Review> toRemind(Sql sql, Instant now) throws SQLException {
+        return sql.list(
+                "select * from sandbox_reviews where " + PENDING + " and remind_at <= ? and deadline > ?",
+                ReviewRows::read,
+                now.toEpochMilli(),
+                now.toEpochMilli());
+    }
+
+    /// Reports whether the reminder of a pending review was due.
+    static boolean remind(Sql sql, ReviewId id) throws SQLException {
+        return sql.update(
+                        "update sandbox_reviews set remind_at = null where review_id = ? and remind_at is not null and "
+                                + PENDING,
+                        id.value())
+                == 1;
+    }
+
+    /// Marks a pending review as one that stays open after its deadline. Reports whether it was not marked before.
+    static boolean escalate(Sql sql, ReviewId id, Instant now) throws SQLException {
+        return sql.update(
+                        "update sandbox_reviews set escalated_at = ? where review_id = ? and escalated_at is null and "
+                                + PENDING,
+                        now.toEpochMilli(),
+                        id.value())
+                == 1;
+    }
+
+    /// Returns the expired reviews whose runs must stop.
+    static List<Review> toFail(Sql sql) throws SQLException {
+        return sql.list(
+                "select * from sandbox_reviews where status = 'expired' and on_timeout = 'fail' and run_stopped = 0",
+                ReviewRows::read);
+    }
+
+    static void runStopped(Sql sql, ReviewId id) throws SQLException {
+        sql.update("update sandbox_reviews set run_stopped = 1 where review_id = ?", id.value());
     }
 
     /// Returns the oldest pending review that the agent of a sandbox waits for.
@@ -149,6 +193,9 @@ final class ReviewRows {
         Optional<String> comment = Optional.ofNullable(row.getString("comment"));
         Optional<String> by = Optional.ofNullable(row.getString("answered_by"));
         Instant at = Instant.ofEpochMilli(row.getLong("answered_at"));
+        Instant createdAt = Instant.ofEpochMilli(row.getLong("created_at"));
+        Instant deadline = Instant.ofEpochMilli(row.getLong("deadline"));
+        long escalated = row.getLong("escalated_at");
         return new Review(
                 new ReviewId(row.getString("review_id")),
                 new SandboxId(row.getString("sandbox_id")),
@@ -158,10 +205,18 @@ final class ReviewRows {
                         row.getString("description"),
                         row.getString("context"),
                         TextListColumn.decode(row.getString("options")),
-                        row.getInt("blocking") == 1),
+                        row.getInt("blocking") == 1,
+                        policy(row.getString("on_timeout"), Duration.between(createdAt, deadline))),
                 TextEnum.find(Review.Status.class, row.getString("status")).orElse(Review.Status.EXPIRED),
                 decision.map(word -> new Review.Answer(word, comment, new UserId(by.orElse("unknown")), at)),
-                Instant.ofEpochMilli(row.getLong("created_at")),
-                Instant.ofEpochMilli(row.getLong("deadline")));
+                createdAt,
+                deadline,
+                escalated == 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(escalated)));
+    }
+
+    private static ReviewPolicy policy(String onTimeout, Duration timeout) {
+        return new ReviewPolicy(
+                Optional.of(timeout).filter(Duration::isPositive),
+                TextEnum.find(ReviewPolicy.OnTimeout.class, onTimeout));
     }
 }

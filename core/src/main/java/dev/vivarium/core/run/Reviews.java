@@ -1,12 +1,16 @@
 package dev.vivarium.core.run;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.Digests;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.Sql;
+import dev.vivarium.core.store.SqlFunction;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewReview;
 import dev.vivarium.model.Review;
 import dev.vivarium.model.ReviewEvent;
 import dev.vivarium.model.ReviewId;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunFailure;
 import dev.vivarium.model.SandboxException;
@@ -15,6 +19,7 @@ import dev.vivarium.model.UserId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -22,30 +27,47 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /// Reviews that agents request from people. A blocking review pauses the run until a person answers or the deadline
 /// passes. Thread-safe.
 public final class Reviews {
     private static final int MOST_PENDING = 100;
 
+    /// Name of the server in answers that it gives itself.
+    private static final UserId SYSTEM = new UserId("system:reviews");
+
     private final Db db;
     private final Outbox outbox;
     private final RunSignals signals;
     private final InstantSource clock;
-    private final Duration timeout;
+    private final ReviewPolicy standard;
     private final SecureRandom random = new SecureRandom();
+    private volatile Consumer<Review> timeouts = _ -> {};
 
-    /// @param timeout time from the request to the deadline
-    public Reviews(Db db, Outbox outbox, RunSignals signals, InstantSource clock, Duration timeout) {
+    /// @param standard policy with all values, for reviews without own values
+    public Reviews(Db db, Outbox outbox, RunSignals signals, InstantSource clock, ReviewPolicy standard) {
         this.db = db;
         this.outbox = outbox;
         this.signals = signals;
         this.clock = clock;
-        this.timeout = timeout;
+        this.standard = standard;
+    }
+
+    /// Calls `listener` after the server has acted on the deadline of a review.
+    public void onTimeout(Consumer<Review> listener) {
+        timeouts = listener;
     }
 
     /// Requests a review for the agent of a run. Requests with the same `key` are one review.
     public Review ask(Run run, NewReview question, Optional<String> key) {
+        return ask(run, question, ReviewPolicy.NONE, key);
+    }
+
+    /// Like [#ask(Run, NewReview, Optional)], with the policy of the task for values that the question does not
+    /// have.
+    public Review ask(Run run, NewReview given, ReviewPolicy ofTask, Optional<String> key) {
+        NewReview question = given.limitedBy(ofTask).withDefaults(ofTask).withDefaults(standard);
         var review = new Review(
                 key.map(text -> named(run.sandbox() + " " + text)).orElseGet(() -> ReviewId.random(random)),
                 run.sandbox(),
@@ -54,7 +76,8 @@ public final class Reviews {
                 Review.Status.PENDING,
                 Optional.empty(),
                 now(),
-                now().plus(timeout));
+                now().plus(question.policy().timeout().orElseThrow()),
+                Optional.empty());
         outbox.send(db.write(sql -> {
             if (ReviewRows.pending(sql, run.sandbox()) >= MOST_PENDING) {
                 throw new SandboxException(new RunFailure.TooManyReviews(MOST_PENDING));
@@ -105,7 +128,8 @@ public final class Reviews {
             Review review = require(sandbox, id);
             long deadline = System.nanoTime()
                     + Duration.between(now(), review.deadline()).plusMillis(1).toNanos();
-            long until = end - deadline < 0 ? end : deadline;
+            boolean hasDeadline = review.escalatedAt().isEmpty();
+            long until = end - deadline < 0 || !hasDeadline ? end : deadline;
             boolean isOver = !review.isPending() || System.nanoTime() - end >= 0;
             if (isOver) {
                 return review;
@@ -177,24 +201,88 @@ public final class Reviews {
                         : "must be one of " + String.join(", ", options) + ", or reject");
     }
 
-    /// Expires the reviews whose deadline has passed.
+    /// Acts on the reviews whose deadline has passed, by their policy.
     void expireDue() {
-        List<Review> due = db.read(sql -> ReviewRows.due(sql, now()));
-        for (Review review : due) {
-            var event = new NewEvent(
-                    Optional.of(NewEvent.OUR_IDS + review.id() + ".expired"),
-                    new ReviewEvent.Expired(review.id(), review.deadline()),
-                    NewEvent.OURS);
-            Optional<Outbox.PendingEvent> pending = db.write(sql -> {
-                boolean isFirst = ReviewRows.expire(sql, review.id());
-                RunRows.settle(sql, review.sandbox());
-                return isFirst ? Optional.of(outbox.put(sql, review.sandbox(), event)) : Optional.empty();
-            });
-            pending.ifPresent(stored -> {
-                signals.signal(review.sandbox());
-                outbox.send(stored);
-            });
+        for (Review review : db.read(sql -> ReviewRows.due(sql, now()))) {
+            change(review, sql -> timedOut(sql, review), timedOutEvent(review)).ifPresent(timeouts);
         }
+    }
+
+    private boolean timedOut(Sql sql, Review review) throws SQLException {
+        return switch (review.onTimeout()) {
+            case REJECT -> ReviewRows.expire(sql, review.id());
+            case FAIL -> failed(sql, review);
+            case APPROVE -> ReviewRows.answer(sql, review.id(), Review.Status.APPROVED, approval());
+            case ESCALATE -> ReviewRows.escalate(sql, review.id(), now());
+        };
+    }
+
+    /// Stores the abort of the run in the same transaction, so that the run cannot complete after the deadline.
+    private static boolean failed(Sql sql, Review review) throws SQLException {
+        boolean isFirst = ReviewRows.expire(sql, review.id());
+        Optional<Run> run = RunRows.atWork(sql, review.sandbox(), review.task());
+        if (isFirst && run.isPresent()) {
+            RunRows.desiredState(
+                    sql,
+                    run.get().id(),
+                    DesiredState.ABORT,
+                    Optional.of(ReasonCode.REVIEW_EXPIRED),
+                    Optional.of("review " + review.id() + " was not answered before its deadline"));
+        }
+        return isFirst;
+    }
+
+    private Review.Answer approval() {
+        return new Review.Answer("approve", Optional.of("approved by the server at the deadline"), SYSTEM, now());
+    }
+
+    private static ReviewEvent timedOutEvent(Review review) {
+        return switch (review.onTimeout()) {
+            case REJECT, APPROVE, FAIL ->
+                new ReviewEvent.Expired(review.id(), review.deadline(), Optional.of(review.onTimeout()));
+            case ESCALATE -> new ReviewEvent.Escalated(review.id(), review.deadline());
+        };
+    }
+
+    /// Appends a reminder for each review after half of its time.
+    void remindDue() {
+        for (Review review : db.read(sql -> ReviewRows.toRemind(sql, now()))) {
+            change(
+                    review,
+                    sql -> ReviewRows.remind(sql, review.id()),
+                    new ReviewEvent.Reminder(review.id(), review.deadline()));
+        }
+    }
+
+    /// Returns the expired reviews whose runs must stop. Call [#runStopped] after the stop.
+    List<Review> toFail() {
+        return db.read(ReviewRows::toFail);
+    }
+
+    void runStopped(Review review) {
+        db.write(sql -> {
+            ReviewRows.runStopped(sql, review.id());
+            return review;
+        });
+    }
+
+    /// Changes a pending review and stores the event in the same transaction. Returns the review if the change
+    /// applied.
+    @CanIgnoreReturnValue
+    private Optional<Review> change(Review review, SqlFunction<Boolean> change, ReviewEvent body) {
+        String suffix = body.type().substring(body.type().indexOf('.') + 1);
+        String name = body instanceof ReviewEvent.Expired ? "expired" : suffix;
+        var event = new NewEvent(Optional.of(NewEvent.OUR_IDS + review.id() + "." + name), body, NewEvent.OURS);
+        Optional<Outbox.PendingEvent> pending = db.write(sql -> {
+            boolean isFirst = change.apply(sql);
+            RunRows.settle(sql, review.sandbox());
+            return isFirst ? Optional.of(outbox.put(sql, review.sandbox(), event)) : Optional.empty();
+        });
+        pending.ifPresent(stored -> {
+            signals.signal(review.sandbox());
+            outbox.send(stored);
+        });
+        return pending.map(_ -> review);
     }
 
     private static ReviewId named(String text) {

@@ -1,6 +1,7 @@
 package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Sql;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
@@ -32,8 +33,8 @@ final class RunRows {
         sql.update(
                 "insert into sandbox_runs (run_id, sandbox_id, task_id, user_id, thread_id, runtime, command, model, status,"
                         + " budget_nanos, cost_nanos, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,"
-                        + " tool_calls, session, wish, started_at, created_sandbox)"
-                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?)",
+                        + " tool_calls, session, wish, started_at, created_sandbox, guardian)"
+                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?)",
                 run.id().value(),
                 run.sandbox().value(),
                 run.task().value(),
@@ -47,7 +48,8 @@ final class RunRows {
                 run.session().orElse(null),
                 DesiredState.RUN.text(),
                 run.startedAt().toEpochMilli(),
-                createdSandbox ? 1 : 0);
+                createdSandbox ? 1 : 0,
+                run.guardian().map(GuardianPolicy::text).orElse(null));
     }
 
     static boolean createdSandbox(Sql sql, RunId id) throws SQLException {
@@ -161,6 +163,23 @@ final class RunRows {
                 == 1;
     }
 
+    /// Replaces the reason of an ended run.
+    static void requalify(Sql sql, RunId id, String reason, String code) throws SQLException {
+        sql.update(
+                "update sandbox_runs set reason = ?, reason_code = ? where run_id = ? and ended_at is not null",
+                reason,
+                code,
+                id.value());
+    }
+
+    /// Returns the active runs whose last heartbeat is before a time. A run without a heartbeat is not one of them.
+    static List<Run> silent(Sql sql, Instant before) throws SQLException {
+        return sql.list(
+                "select * from sandbox_runs where last_heartbeat < ? and " + ALIVE + NEWEST,
+                RunRows::read,
+                before.toEpochMilli());
+    }
+
     /// Sets the status of the active run to paused or running, by its desired state and its blocking reviews.
     static void settle(Sql sql, SandboxId sandbox) throws SQLException {
         Optional<String> reason =
@@ -264,11 +283,16 @@ final class RunRows {
     }
 
     /// Keeps the first reason.
-    static void desiredState(Sql sql, RunId id, DesiredState desiredState, Optional<String> reason)
+    ///
+    /// @param detail sentence for people
+    static void desiredState(
+            Sql sql, RunId id, DesiredState desiredState, Optional<String> reason, Optional<String> detail)
             throws SQLException {
         sql.update(
-                "update sandbox_runs set wish = ?, wish_reason = coalesce(wish_reason, ?) where run_id = ? and wish <> ?",
+                "update sandbox_runs set wish = ?, wish_detail = case when wish_reason is null then ? else wish_detail end,"
+                        + " wish_reason = coalesce(wish_reason, ?) where run_id = ? and wish <> ?",
                 desiredState.text(),
+                detail.orElse(null),
                 reason.orElse(null),
                 id.value(),
                 DesiredState.ABORT.text());
@@ -276,16 +300,17 @@ final class RunRows {
 
     static Desired desired(Sql sql, RunId id) throws SQLException {
         return sql.first(
-                        "select wish, wish_reason from sandbox_runs where run_id = ?",
+                        "select wish, wish_reason, wish_detail from sandbox_runs where run_id = ?",
                         row -> new Desired(
                                 TextEnum.of(DesiredState.class, row.getString(1)),
-                                Optional.ofNullable(row.getString(2))),
+                                Optional.ofNullable(row.getString(2)),
+                                Optional.ofNullable(row.getString(3))),
                         id.value())
-                .orElse(new Desired(DesiredState.RUN, Optional.empty()));
+                .orElse(new Desired(DesiredState.RUN, Optional.empty(), Optional.empty()));
     }
 
-    /// Desired state of a run, and its reason.
-    record Desired(DesiredState desiredState, Optional<String> reason) {}
+    /// Desired state of a run, and its reason as a code and as a sentence.
+    record Desired(DesiredState desiredState, Optional<String> reason, Optional<String> detail) {}
 
     private static Run read(ResultSet row) throws SQLException {
         return new Run(
@@ -308,7 +333,9 @@ final class RunRows {
                 Optional.ofNullable(row.getString("process")),
                 Instant.ofEpochMilli(row.getLong("started_at")),
                 number(row, "ended_at").map(Instant::ofEpochMilli),
-                heartbeat(row));
+                heartbeat(row),
+                Optional.ofNullable(row.getString("guardian"))
+                        .flatMap(text -> TextEnum.find(GuardianPolicy.class, text)));
     }
 
     private static Spent spent(ResultSet row) throws SQLException {

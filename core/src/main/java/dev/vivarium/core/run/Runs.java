@@ -108,7 +108,12 @@ public final class Runs {
         return db.read(RunRows::activeByUser);
     }
 
-    List<Run> active() {
+    /// Returns the active runs whose last heartbeat is before a time. A run without a heartbeat is not one of them.
+    public List<Run> silentSince(Instant before) {
+        return db.read(sql -> RunRows.silent(sql, before));
+    }
+
+    public List<Run> active() {
         return db.read(RunRows::active);
     }
 
@@ -153,8 +158,10 @@ public final class Runs {
                 return again(sql, id);
             }
             case NewRun.Assignment.Attempt(var id, var _, var check) -> {
+                // The check decides about other runs: the attempts of a race run at the same time.
                 check.require(sql);
-                return again(sql, id);
+                TaskRows.forgetResult(sql, id);
+                return id;
             }
         }
     }
@@ -184,7 +191,8 @@ public final class Runs {
                 Optional.empty(),
                 now(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                wanted.guardian());
     }
 
     boolean createdSandbox(Run run) {
@@ -331,7 +339,7 @@ public final class Runs {
         if (RunRows.find(sql, run.sandbox())
                 .filter(now -> allowance(now).isSpent())
                 .isPresent()) {
-            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET));
+            RunRows.desiredState(sql, run.id(), DesiredState.ABORT, Optional.of(ReasonCode.BUDGET), Optional.empty());
             RunRows.settle(sql, run.sandbox());
         }
     }
@@ -357,9 +365,7 @@ public final class Runs {
         var desired = RunRows.desired(sql, run.id());
         boolean isHeld = desired.desiredState() == DesiredState.RUN && isHeldByReview(sql, run);
         return new Request(
-                isHeld ? DesiredState.PAUSE : desired.desiredState(),
-                desired.reason().map(code -> stopReason(run, code)),
-                desired.reason());
+                isHeld ? DesiredState.PAUSE : desired.desiredState(), stopReason(run, desired), desired.reason());
     }
 
     /// Returns the desired state as soon as there is a command for the worker, or at the timeout. Fails with
@@ -399,8 +405,13 @@ public final class Runs {
 
     /// Sets the desired state of a worker. An abort is final.
     void desiredState(Run run, DesiredState desiredState, Optional<String> reason) {
+        desiredState(run, desiredState, reason, Optional.empty());
+    }
+
+    /// @param detail the reason as a sentence, if the code has none
+    void desiredState(Run run, DesiredState desiredState, Optional<String> reason, Optional<String> detail) {
         db.write(sql -> {
-            RunRows.desiredState(sql, run.id(), desiredState, reason);
+            RunRows.desiredState(sql, run.id(), desiredState, reason, detail.map(TextLimits::kept));
             RunRows.settle(sql, run.sandbox());
             return desiredState;
         });
@@ -409,7 +420,11 @@ public final class Runs {
 
     /// Returns why the server stops or stopped a run, as a sentence.
     public Optional<String> stopReason(RunId id) {
-        return find(id).flatMap(run -> desired(run).reason().map(code -> stopReason(run, code)));
+        return find(id).flatMap(run -> stopReason(run, desired(run)));
+    }
+
+    private static Optional<String> stopReason(Run run, RunRows.Desired desired) {
+        return desired.detail().or(() -> desired.reason().map(code -> stopReason(run, code)));
     }
 
     private static String stopReason(Run run, String code) {

@@ -10,6 +10,7 @@ import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Review;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
@@ -131,9 +132,26 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     ///
     /// @param code one of [ReasonCode]
     void stop(Run run, String code) {
-        runs.desiredState(run, DesiredState.ABORT, Optional.of(code));
+        stop(run, code, Optional.empty());
+    }
+
+    /// @param detail the reason as a sentence, if the code has none
+    void stop(Run run, String code, Optional<String> detail) {
+        runs.desiredState(run, DesiredState.ABORT, Optional.of(code), detail);
         kills.putIfAbsent(run.id(), clock.instant().plus(GRACE));
         signal(run, Signal.TERM, SignalTarget.PROCESS);
+    }
+
+    /// Ends a run whose worker does not end it. The worker loses its tokens and may still run, so the caller must
+    /// end or freeze its sandbox.
+    void fail(Run run, RunOutcome failure) {
+        if (!active.containsKey(run.id())) {
+            return;
+        }
+        saveTranscript(run);
+        events.fail(runs.find(run.id()).orElse(run), failure);
+        runs.end(run, Run.Status.FAILED, Optional.of(failure.text()), failure.code());
+        forget(run);
     }
 
     private void signal(Run run, Signal signal, SignalTarget target) {
@@ -165,9 +183,25 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         try {
             if (!active.isEmpty()) {
                 reviews.expireDue();
+                reviews.remindDue();
+                reviews.toFail().forEach(this::stopFor);
             }
         } catch (SandboxException e) {
             LOG.warn("Reviews past their deadline stay pending: {}", e.getMessage());
+        }
+    }
+
+    /// Stops the run that waits for an expired review. The run of another server is left to that server.
+    private void stopFor(Review review) {
+        Optional<Run> waiting = active.values().stream()
+                .filter(run ->
+                        run.sandbox().equals(review.sandbox()) && run.task().equals(review.task()))
+                .findFirst();
+        if (waiting.isPresent()) {
+            stop(waiting.get(), ReasonCode.REVIEW_EXPIRED);
+            reviews.runStopped(review);
+        } else if (!runs.isAtWork(review.sandbox())) {
+            reviews.runStopped(review);
         }
     }
 
@@ -269,11 +303,20 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     }
 
     private void ended(Run run, Exit exit, String words) {
+        if (!active.containsKey(run.id())) {
+            return;
+        }
         saveTranscript(run);
         // The worker's last events may have reached the log and not the run, if an earlier server was killed.
         events.await(run.sandbox());
         Optional<RunOutcome> verdict = runs.verdict(run);
+        // An agent that continues after such a deadline cannot complete its run.
+        boolean isTooLate = runs.desired(run)
+                .reason()
+                .filter(ReasonCode.REVIEW_EXPIRED::equals)
+                .isPresent();
         boolean isCompleted = exit.exitCode() == 0
+                && !isTooLate
                 && verdict.filter(v -> v.kind() == RunOutcome.Kind.COMPLETED).isPresent();
         if (isCompleted) {
             runs.end(run, Run.Status.COMPLETED, Optional.empty(), ReasonCode.COMPLETED);

@@ -2,6 +2,7 @@ package dev.vivarium.core.run;
 
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.RunId;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TextEnum;
@@ -83,6 +84,12 @@ public final class TaskRows {
 
     static boolean isQueued(Sql sql, TaskId id) throws SQLException {
         return sql.first("select 1 from task_queue where task_id = ?", _ -> true, id.value())
+                .isPresent();
+    }
+
+    /// Reports whether a run is an attempt of a race. Only the winner changes the task.
+    static boolean isInRace(Sql sql, RunId run) throws SQLException {
+        return sql.first("select 1 from task_attempts where run_id = ? and lane > 0", _ -> true, run.value())
                 .isPresent();
     }
 

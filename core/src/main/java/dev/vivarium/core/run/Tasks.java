@@ -53,21 +53,26 @@ public final class Tasks {
                 .orElseThrow(() -> unknown(id));
     }
 
-    /// Stores the status that the worker in a sandbox reports. Fails with `task-over` if the run of that worker is
-    /// over.
+    /// Stores the status that the worker in a sandbox reports, unless its run is in a race. Fails with `task-over`
+    /// if the run of that worker is over.
     public Task reported(SandboxId sandbox, TaskId id, Task.Report status, Optional<String> message) {
         return db.write(sql -> {
-            requireAtWork(sql, sandbox, id);
-            TaskRows.reported(sql, id, status, message, now());
-            return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value()));
+            Run run = requireAtWork(sql, sandbox, id);
+            if (!TaskRows.isInRace(sql, run.id())) {
+                TaskRows.reported(sql, id, status, message, now());
+            }
+            return TaskRows.find(sql, id).orElseThrow(() -> unknown(id.value())).withReport(status);
         });
     }
 
-    /// Stores the result of the worker in a sandbox, a JSON object as text. Fails with `task-over`.
+    /// Stores the result of the worker in a sandbox, a JSON object as text. In a race, the result becomes that of
+    /// the task when the attempt wins. Fails with `task-over`.
     public void result(SandboxId sandbox, TaskId id, String result) {
         db.write(sql -> {
             Run run = requireAtWork(sql, sandbox, id);
-            TaskRows.result(sql, id, result, now());
+            if (!TaskRows.isInRace(sql, run.id())) {
+                TaskRows.result(sql, id, result, now());
+            }
             RunRows.result(sql, run.id(), result);
             return id;
         });

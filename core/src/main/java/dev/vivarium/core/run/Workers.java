@@ -9,6 +9,7 @@ import dev.vivarium.model.ExecResult;
 import dev.vivarium.model.ProcessInfo;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,8 +61,11 @@ public final class Workers {
 
     private static final Set<String> OPENAI = Set.of("OPENAI_BASE_URL", "OPENAI_API_KEY");
 
+    private static final String HEARTBEAT_SECONDS = "HEARTBEAT_SECONDS";
+
     private final byte[] program;
     private final Passes passes;
+    private final Duration heartbeat;
 
     /// Issuer of the tokens of a run.
     public interface Passes {
@@ -72,10 +76,12 @@ public final class Workers {
         String model(Run run);
     }
 
-    /// @param program the worker as one file
-    public Workers(byte[] program, Passes passes) {
+    /// @param program   the worker as one file
+    /// @param heartbeat interval of heartbeats. A run can have a shorter one
+    public Workers(byte[] program, Passes passes, Duration heartbeat) {
         this.program = program.clone();
         this.passes = passes;
+        this.heartbeat = heartbeat;
     }
 
     /// Reports whether the server alone sets this variable of a run.
@@ -89,12 +95,12 @@ public final class Workers {
     }
 
     /// Starts the worker with the process name of the run.
-    void start(Sandbox sandbox, Run run, Map<String, String> more) {
+    void start(Sandbox sandbox, Run run, Map<String, String> more, RunSetup.Prepared prepared) {
         try (Upload upload = sandbox.files().write(FILE, Upload.Limits.NONE)) {
             upload.write(program, 0, program.length);
             upload.commit();
         }
-        var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more));
+        var command = Command.of(argv(run).toArray(String[]::new)).withEnv(env(sandbox, run, more, prepared));
         String line = "vivarium-worker " + run.program().runtime().text();
         var origin = new ManagedProcess.Origin(line, run.owner().value(), ProcessInfo.Kind.DETACHED);
         sandbox.detach(run.process().orElseThrow(), command, origin);
@@ -119,6 +125,19 @@ public final class Workers {
         }
     }
 
+    /// A longer interval would count as missed heartbeats.
+    private String heartbeatSeconds(String wanted) {
+        String most =
+                BigDecimal.valueOf(heartbeat.toMillis(), 3).stripTrailingZeros().toPlainString();
+        try {
+            var seconds = new BigDecimal(wanted.strip());
+            return seconds.signum() > 0 && seconds.compareTo(new BigDecimal(most)) < 0 ? wanted : most;
+        } catch (NumberFormatException e) {
+            // The worker reports a text that is no number.
+            return wanted.isBlank() ? most : wanted;
+        }
+    }
+
     private static List<String> argv(Run run) {
         var argv = new ArrayList<>(List.of(
                 "sh", "-c", START, "vivarium-worker", run.program().runtime().text()));
@@ -130,10 +149,12 @@ public final class Workers {
     }
 
     /// Only the worker gets the tokens. The environment of the sandbox, which every command gets, has none.
-    private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more) {
+    private Map<String, String> env(Sandbox sandbox, Run run, Map<String, String> more, RunSetup.Prepared prepared) {
         String server = sandbox.openControlPort().toString();
         String workspace = sandbox.workspace();
         var env = new HashMap<>(more);
+        env.put(HEARTBEAT_SECONDS, heartbeatSeconds(more.getOrDefault(HEARTBEAT_SECONDS, "")));
+        env.putAll(prepared.env());
         env.put("BACKEND_URL", server);
         env.put("SANDBOX_TOKEN", passes.worker(run));
         env.put("SANDBOX_ID", run.sandbox().value());
@@ -142,7 +163,7 @@ public final class Workers {
         env.put("RUNTIME", run.program().runtime().text());
         env.put("MODEL_URL", server + "/model");
         env.put("MODEL_TOKEN", passes.model(run));
-        env.put("WORKSPACE_DIR", workspace);
+        env.put("WORKSPACE_DIR", prepared.directory().orElse(workspace));
         env.put("WORKER_STATE_DIR", workspace + "/" + STATE);
         run.program().model().ifPresent(model -> env.put("MODEL", model));
         run.budgetUsd().ifPresent(budget -> env.put("BUDGET_USD", budget.toPlainString()));

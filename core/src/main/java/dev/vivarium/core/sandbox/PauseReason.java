@@ -30,6 +30,8 @@ public record PauseReason(Cause cause, String detail) {
         RESTORE,
         /// Disk space is low, and the disk of this sandbox grows.
         DISK,
+        /// The task of the sandbox was restarted too often. The sandbox is kept for inspection.
+        QUARANTINE,
         /// No client used the sandbox within its idle timeout.
         IDLE,
         /// The sandbox reached its absolute lifetime.
@@ -42,10 +44,19 @@ public record PauseReason(Cause cause, String detail) {
         return new PauseReason(Cause.DISK, detail);
     }
 
+    public static PauseReason quarantine(String detail) {
+        return new PauseReason(Cause.QUARANTINE, detail);
+    }
+
     static PauseReason of(StoredPause stored) {
         return TextEnum.find(Cause.class, stored.cause())
                 .map(cause -> new PauseReason(cause, stored.detail()))
                 .orElse(UNKNOWN);
+    }
+
+    /// Reports whether the server froze the sandbox, so that traffic must not resume it.
+    boolean isByServer() {
+        return cause == Cause.DISK || cause == Cause.QUARANTINE;
     }
 
     /// One sentence for people, for example `user: by ann`.

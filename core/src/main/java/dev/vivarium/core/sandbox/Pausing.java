@@ -121,13 +121,15 @@ final class Pausing {
         listeners.call(listener -> listener.resumed(sandbox.info(), why));
     }
 
-    /// Only a person resumes a sandbox that was frozen because of low disk space, and only if there is space again.
+    /// Only a person resumes a sandbox that the server froze. If disk space was low, there must be space again.
     private void requireResumable(PauseReason why) {
-        if (sandbox.lifecycle().state() instanceof State.Paused paused
-                && paused.why().cause() == Cause.DISK) {
-            if (why.cause() == Cause.TRAFFIC) {
-                throw refusal(paused);
-            }
+        if (!(sandbox.lifecycle().state() instanceof State.Paused paused)) {
+            return;
+        }
+        if (why.cause() == Cause.TRAFFIC && paused.why().isByServer()) {
+            throw refusal(paused);
+        }
+        if (paused.why().cause() == Cause.DISK) {
             space.requireRoom("resume " + sandbox.id());
         }
     }

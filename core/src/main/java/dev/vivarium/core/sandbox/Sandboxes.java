@@ -25,6 +25,7 @@ import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,9 @@ import java.util.function.Predicate;
 public final class Sandboxes implements AutoCloseable {
     /// Maximum wait for another caller that creates the same sandbox.
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+    /// A disk with less free space counts as full.
+    public static final long LEAST_FREE_BYTES = 1024L * 1024;
 
     private static final Duration REAP_EVERY = Duration.ofSeconds(1);
     private static final Duration LABEL_EVERY = Duration.ofMillis(500);
@@ -362,6 +366,40 @@ public final class Sandboxes implements AutoCloseable {
         Optional<Guest> guest =
                 state instanceof State.Running running ? Optional.of(running.guest()) : Optional.empty();
         sandbox.sandboxEgress().allow(list, guest, () -> engine.rows.egress(sandbox.id(), list));
+    }
+
+    /// Keeps a sandbox until a time, even if it exceeds its lifetime by that. Never shortens its lifetime.
+    public void keepUntil(Sandbox sandbox, Instant time) {
+        if (time.isAfter(sandbox.lease().endsAt())) {
+            engine.rows.endsAt(sandbox.id(), time);
+            sandbox.lease().endAt(time);
+        }
+    }
+
+    /// Returns a request for a sandbox with the options of this one, live or ended, while the store has its row.
+    public Optional<NewSandbox> requestOf(SandboxId id) {
+        return engine.rows
+                .find(id)
+                .flatMap(row -> row.owner()
+                        .map(owner -> new NewSandbox(
+                                owner.user(),
+                                owner.thread(),
+                                Optional.of(row.idleTimeout()),
+                                Optional.of(row.limits()),
+                                row.env(),
+                                Optional.of(row.egress()),
+                                Optional.of(row.image()),
+                                Optional.of(row.onIdle()))));
+    }
+
+    /// Reports whether the disk of a sandbox is full, so that no worker can start on it. False if the guest does
+    /// not respond.
+    public boolean hasFullDisk(Sandbox sandbox) {
+        try {
+            return sandbox.stats().diskFree() < LEAST_FREE_BYTES;
+        } catch (SandboxException e) {
+            return false;
+        }
     }
 
     public ControlPorts controlPorts() {

@@ -9,6 +9,7 @@ import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.SandboxInfo;
 import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
 import dev.vivarium.model.Status;
@@ -61,6 +62,11 @@ public final class Snapshots {
         this.recovery = recovery;
     }
 
+    /// Throws `Unsupported` if the provider does not support snapshots.
+    public void requireSupported() {
+        engine.provider.requireSnapshots();
+    }
+
     /// Saves the files of a running, paused or hibernated sandbox. Its processes are frozen meanwhile.
     public SnapshotInfo take(Sandbox sandbox, String name) {
         engine.tasks.refuseWhileDraining();
@@ -77,18 +83,7 @@ public final class Snapshots {
         try (var undo = new Undo()) {
             undo.add("delete snapshot " + id, () -> engine.provider.deleteSnapshot(id));
             long bytes = save(sandbox, id);
-            var limits = sandbox.info().limits();
-            var snapshot = new SnapshotInfo(
-                    id,
-                    sandbox.owner(),
-                    sandbox.id(),
-                    name,
-                    bytes,
-                    limits.diskBytes(),
-                    engine.timeSource.now(),
-                    origins.find(sandbox.id()).map(DiskOrigins.Origin::snapshot));
-            engine.inventory.label(id, LabelFields.of(engine.store, snapshot));
-            rows.insert(snapshot);
+            SnapshotInfo snapshot = store(sandbox.info(), id, name, bytes);
             undo.keep();
             origins.now(sandbox.id(), sandbox.owner(), id);
             return snapshot;
@@ -96,6 +91,39 @@ public final class Snapshots {
             beingTaken.remove(id);
             engine.quotas.endSnapshot(user);
         }
+    }
+
+    /// Saves the files of a sandbox that has crashed. Only a listener of its end can call this method, while the
+    /// machine still exists. Needs no quota, because the snapshot replaces the disk.
+    public SnapshotInfo rescue(SandboxInfo crashed, String name) {
+        engine.provider.requireSnapshots();
+        engine.space.requireRoom("take a snapshot");
+        SnapshotId id = engine.timeSource.newSnapshotId();
+        beingTaken.add(id);
+        try (var undo = new Undo()) {
+            undo.add("delete snapshot " + id, () -> engine.provider.deleteSnapshot(id));
+            long bytes = engine.registry.exclusively(crashed.id(), () -> engine.provider.snapshot(crashed.id(), id));
+            SnapshotInfo snapshot = store(crashed, id, name, bytes);
+            undo.keep();
+            return snapshot;
+        } finally {
+            beingTaken.remove(id);
+        }
+    }
+
+    private SnapshotInfo store(SandboxInfo sandbox, SnapshotId id, String name, long bytes) {
+        var snapshot = new SnapshotInfo(
+                id,
+                sandbox.key(),
+                sandbox.id(),
+                name,
+                bytes,
+                sandbox.limits().diskBytes(),
+                engine.timeSource.now(),
+                origins.find(sandbox.id()).map(DiskOrigins.Origin::snapshot));
+        engine.inventory.label(id, LabelFields.of(engine.store, snapshot));
+        rows.insert(snapshot);
+        return snapshot;
     }
 
     /// Holds a move without a transition, so that no other thread moves the sandbox. If the server dies here, the

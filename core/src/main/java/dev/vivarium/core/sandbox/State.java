@@ -59,8 +59,7 @@ sealed interface State {
     default Optional<String> findReason() {
         return switch (this) {
             case Paused paused
-            when paused.why().cause() == PauseReason.Cause.DISK ->
-                Optional.of(paused.why().sentence());
+            when paused.why().isByServer() -> Optional.of(paused.why().sentence());
             case Hibernated(PauseReason why) -> Optional.of(why.sentence());
             case Paused _, Creating _, Running _, Recovering _, Terminated _, Failed _ -> Optional.empty();
         };

@@ -45,7 +45,13 @@ final class Migrations {
             "V25__key_details.sql",
             "V26__session_view.sql",
             "V27__duty_leases.sql",
-            "V28__tasks.sql");
+            "V28__tasks.sql",
+            "V29__inherit_and_race.sql",
+            "V30__liveness.sql",
+            "V31__guardian.sql",
+            "V32__webhooks.sql",
+            "V33__alerts.sql",
+            "V34__git.sql");
 
     private Migrations() {}
 

@@ -169,6 +169,12 @@ public final class SandboxRows {
                 id.value()));
     }
 
+    /// Stores the end of the lifetime of a sandbox.
+    public void endsAt(SandboxId id, Instant endsAt) {
+        db.write(sql -> sql.update(
+                "update sandboxes set ends_at = ? where id = ? and " + ALIVE, endsAt.toEpochMilli(), id.value()));
+    }
+
     /// Stores the egress allow-list of a sandbox.
     public void egress(SandboxId id, Egress egress) {
         db.write(sql ->

@@ -17,15 +17,33 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
-/// Rows of attempts. The database allows one live attempt of a task. Stateless; each method runs in the transaction of
-/// the caller.
+/// Rows of attempts. The database allows one live attempt of a task in each lane. A race has several lanes, from one
+/// on; all other attempts are in lane zero. An attempt of a race is stored with those of all other lanes, so that the
+/// attempts of two rounds never live at the same time. Stateless; each method runs in the transaction of the caller.
 final class AttemptRows {
-    private static final int FINISHED = 16;
+    static final String CANCELLED = "cancelled";
+
+    /// Another attempt of the race won.
+    static final String RACE_LOST = "race_lost";
+
+    private static final Set<String> GIVEN_UP = Set.of(CANCELLED, RACE_LOST);
+    private static final int FINISHED = 200;
     private static final String LIVE = "a.ended_at is null";
+
+    /// A check has a timeout of its own.
+    private static final String TIMED = " and a.stop_code is null and a.status <> 'checking'";
+
     private static final String SELECT_LIVE =
-            "select a.task_id, a.attempt, a.fencing, a.run_id, a.worker, a.status, a.stop_code, a.started_at, a.lease_until"
+            "select a.task_id, a.attempt, a.fencing, a.run_id, a.worker, a.status, a.stop_code, a.started_at, a.lease_until,"
+                    + " a.lane"
                     + " from task_attempts a where " + LIVE;
+
+    /// Condition for the attempt `p` before an attempt that continues it.
+    private static final String CONTINUED =
+            " p.task_id = ? and p.attempt = ? and p.attempt >= (select first_attempt from task_queue"
+                    + " where task_id = p.task_id) and p.run_id in (select run_id from run_restarts where verdict = 'restart')";
 
     private AttemptRows() {}
 
@@ -35,6 +53,7 @@ final class AttemptRows {
     /// @param run        absent if a worker outside of the server claimed the task
     /// @param stopCode   reason for which the attempt must end
     /// @param leaseUntil end of the lease of the worker
+    /// @param lane       zero, or the place in a race, from one on
     record Live(
             TaskId task,
             int number,
@@ -44,7 +63,13 @@ final class AttemptRows {
             Status status,
             Optional<String> stopCode,
             Instant startedAt,
-            Optional<Instant> leaseUntil) {}
+            Optional<Instant> leaseUntil,
+            int lane) {
+        /// Reports whether nothing that the attempt does can change its task any more.
+        boolean isGivenUp() {
+            return stopCode.filter(GIVEN_UP::contains).isPresent();
+        }
+    }
 
     /// Returns the number of the next attempt.
     static int next(Sql sql, TaskId task) throws SQLException {
@@ -53,8 +78,8 @@ final class AttemptRows {
 
     static void insert(Sql sql, Live attempt) throws SQLException {
         sql.update(
-                "insert into task_attempts (task_id, attempt, fencing, run_id, worker, status, started_at, lease_until)"
-                        + " values (?, ?, ?, ?, ?, ?, ?, ?)",
+                "insert into task_attempts (task_id, attempt, fencing, run_id, worker, status, started_at, lease_until,"
+                        + " lane) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 attempt.task().value(),
                 attempt.number(),
                 attempt.fencing(),
@@ -62,7 +87,36 @@ final class AttemptRows {
                 attempt.worker().orElse(null),
                 attempt.status().text(),
                 attempt.startedAt().toEpochMilli(),
-                attempt.leaseUntil().map(Instant::toEpochMilli).orElse(null));
+                attempt.leaseUntil().map(Instant::toEpochMilli).orElse(null),
+                attempt.lane());
+    }
+
+    /// Charges the time of the attempt that a new attempt continues to the new one.
+    static void continueTime(Sql sql, Live attempt) throws SQLException {
+        if (attempt.lane() > 0) {
+            return;
+        }
+        long used = sql.number(
+                "select p.time_used_ms + p.ended_at - p.started_at from task_attempts p where" + CONTINUED,
+                attempt.task().value(),
+                attempt.number() - 1);
+        sql.update(
+                "update task_attempts set time_used_ms = ? where task_id = ? and attempt = ?",
+                Math.max(0, used),
+                attempt.task().value(),
+                attempt.number());
+    }
+
+    /// Returns the run of the attempt that this attempt continues: the previous one, if its worker ended
+    /// abnormally. An attempt of a race starts anew.
+    static Optional<RunId> continued(Sql sql, Live attempt) throws SQLException {
+        return attempt.lane() > 0
+                ? Optional.empty()
+                : sql.first(
+                        "select p.run_id from task_attempts p where" + CONTINUED,
+                        row -> new RunId(row.getString(1)),
+                        attempt.task().value(),
+                        attempt.number() - 1);
     }
 
     /// Deletes an attempt that had no effect.
@@ -73,8 +127,8 @@ final class AttemptRows {
                 attempt.number());
     }
 
-    static Optional<Live> live(Sql sql, TaskId task) throws SQLException {
-        return sql.first(SELECT_LIVE + " and a.task_id = ?", AttemptRows::live, task.value());
+    static List<Live> live(Sql sql, TaskId task) throws SQLException {
+        return sql.list(SELECT_LIVE + " and a.task_id = ? order by a.attempt", AttemptRows::live, task.value());
     }
 
     static Optional<Live> live(Sql sql, RunId run) throws SQLException {
@@ -89,7 +143,7 @@ final class AttemptRows {
     /// Returns the attempts that have exceeded the time limit of their task and are not being stopped.
     static List<Live> tooLong(Sql sql, Instant now) throws SQLException {
         return sql.list(
-                SELECT_LIVE + " and a.stop_code is null and a.started_at <= (select ? - q.run_timeout_ms"
+                SELECT_LIVE + TIMED + " and a.started_at - a.time_used_ms <= (select ? - q.run_timeout_ms"
                         + " from task_queue q where q.task_id = a.task_id)",
                 AttemptRows::live,
                 now.toEpochMilli());
@@ -102,15 +156,15 @@ final class AttemptRows {
     /// Returns the time at which a timeout or a lease of a live attempt is due.
     static Optional<Instant> nextDue(Sql sql) throws SQLException {
         long lease = sql.number("select min(a.lease_until) from task_attempts a where " + LIVE);
-        long limit = sql.number("select min(a.started_at + q.run_timeout_ms) from task_attempts a"
-                + " join task_queue q on q.task_id = a.task_id where a.stop_code is null and " + LIVE);
+        long limit = sql.number("select min(a.started_at - a.time_used_ms + q.run_timeout_ms) from task_attempts a"
+                + " join task_queue q on q.task_id = a.task_id where " + LIVE + TIMED);
         long first = lease == 0 ? limit : limit == 0 ? lease : Math.min(lease, limit);
         return first == 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(first));
     }
 
     static Map<UserId, Integer> runningByUser(Sql sql) throws SQLException {
         return sql.map(
-                "select q.user_id, count(*) from task_attempts a join task_queue q on q.task_id = a.task_id"
+                "select q.user_id, count(distinct a.task_id) from task_attempts a join task_queue q on q.task_id = a.task_id"
                         + " where a.run_id is not null and " + LIVE + " group by q.user_id",
                 row -> new UserId(row.getString(1)),
                 row -> row.getInt(2));
@@ -118,7 +172,7 @@ final class AttemptRows {
 
     static Map<String, Integer> runningByType(Sql sql) throws SQLException {
         return sql.map(
-                "select q.agent_type, count(*) from task_attempts a join task_queue q on q.task_id = a.task_id"
+                "select q.agent_type, count(distinct a.task_id) from task_attempts a join task_queue q on q.task_id = a.task_id"
                         + " where a.run_id is not null and q.agent_type <> '' and " + LIVE + " group by q.agent_type",
                 row -> row.getString(1),
                 row -> row.getInt(2));
@@ -145,12 +199,30 @@ final class AttemptRows {
                 .isPresent();
     }
 
-    static void running(Sql sql, Live attempt) throws SQLException {
+    static void status(Sql sql, Live attempt, Status status) throws SQLException {
         sql.update(
                 "update task_attempts set status = ? where task_id = ? and attempt = ?",
-                Status.RUNNING.text(),
+                status.text(),
                 attempt.task().value(),
                 attempt.number());
+    }
+
+    /// Stores that an attempt of a race waits for capacity. Its time limit starts anew.
+    static void waits(Sql sql, Live attempt, Instant now) throws SQLException {
+        sql.update(
+                "update task_attempts set started_at = ? where task_id = ? and attempt = ?",
+                now.toEpochMilli(),
+                attempt.task().value(),
+                attempt.number());
+    }
+
+    /// Makes the result of the run of an attempt the result of the task.
+    static void takeResult(Sql sql, Live attempt) throws SQLException {
+        sql.update(
+                "update sandbox_tasks set result = (select r.result from sandbox_runs r where r.run_id = ?)"
+                        + " where task_id = ?",
+                attempt.run().orElseThrow().value(),
+                attempt.task().value());
     }
 
     static void stop(Sql sql, Live attempt, String code) throws SQLException {
@@ -202,7 +274,7 @@ final class AttemptRows {
                 from);
     }
 
-    /// Returns the oldest ended attempts whose sandboxes exist.
+    /// Returns the oldest ended attempts whose sandboxes exist, except those whose disk is still to be saved.
     static List<Dispatch.Finished> finished(Sql sql, Optional<UserId> user) throws SQLException {
         var values = new ArrayList<Object>();
         user.ifPresent(owner -> values.add(owner.value()));
@@ -211,6 +283,8 @@ final class AttemptRows {
                 "select r.sandbox_id, a.ended_at from sandboxes s join sandbox_runs r on r.sandbox_id = s.id"
                         + " join task_attempts a on a.run_id = r.run_id"
                         + " where s.ended_at is null and a.ended_at is not null"
+                        + " and not exists (select 1 from task_disks d where d.task_id = a.task_id"
+                        + " and d.snapshot_id is null)"
                         + (user.isPresent() ? " and r.user_id = ?" : "") + " order by a.ended_at limit ?",
                 row -> new Dispatch.Finished(new SandboxId(row.getString(1)), Instant.ofEpochMilli(row.getLong(2))),
                 values.toArray());
@@ -234,7 +308,17 @@ final class AttemptRows {
                 TextEnum.of(Status.class, row.getString(6)),
                 Optional.ofNullable(row.getString(7)),
                 Instant.ofEpochMilli(row.getLong(8)),
-                QueueRows.number(row, "lease_until").map(Instant::ofEpochMilli));
+                QueueRows.number(row, "lease_until").map(Instant::ofEpochMilli),
+                row.getInt("lane"));
+    }
+
+    /// Returns the sandbox of the completed attempt at a task.
+    static Optional<SandboxId> completedSandbox(Sql sql, TaskId task) throws SQLException {
+        return sql.first(
+                "select r.sandbox_id from task_attempts a join sandbox_runs r on r.run_id = a.run_id"
+                        + " where a.task_id = ? and a.status = 'completed'",
+                row -> new SandboxId(row.getString(1)),
+                task.value());
     }
 
     private static TaskAttempt attempt(ResultSet row) throws SQLException {

@@ -1,6 +1,7 @@
 package dev.vivarium.core.task;
 
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.store.Sql;
@@ -11,9 +12,9 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxFailure;
 import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.Task.Status;
 import dev.vivarium.model.TaskAttempt;
 import dev.vivarium.model.TaskError;
+import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.UserId;
 import java.security.SecureRandom;
 import java.sql.SQLException;
@@ -37,13 +38,15 @@ final class Dispatch {
     private final Runs runs;
     private final DutyLease lease;
     private final TaskLimits limits;
+    private final Restarts restarts;
     private final SecureRandom random = new SecureRandom();
 
-    Dispatch(TaskQueue queue, Runs runs, DutyLease lease, TaskLimits limits) {
+    Dispatch(TaskQueue queue, Runs runs, DutyLease lease, TaskLimits limits, Restarts restarts) {
         this.queue = queue;
         this.runs = runs;
         this.lease = lease;
         this.limits = limits;
+        this.restarts = restarts;
     }
 
     /// An attempt whose run is to be started.
@@ -133,22 +136,35 @@ final class Dispatch {
             jobs.clear();
             for (QueueRows.Row row : next(sql)) {
                 State task = QueueRows.state(sql, row.task().id()).orElseThrow();
-                var attempt = new Live(
-                        task.id(),
-                        AttemptRows.next(sql, task.id()),
-                        lease.fencing(),
-                        Optional.of(RunId.random(random)),
-                        Optional.empty(),
-                        TaskAttempt.Status.ASSIGNED,
-                        Optional.empty(),
-                        queue.now(),
-                        Optional.empty());
-                AttemptRows.insert(sql, attempt);
-                changes.assigned(task, attempt);
-                jobs.add(new Job(row, attempt));
+                List<Live> attempts = attempts(task, AttemptRows.next(sql, task.id()));
+                for (Live attempt : attempts) {
+                    AttemptRows.insert(sql, attempt);
+                    AttemptRows.continueTime(sql, attempt);
+                    jobs.add(new Job(row, attempt));
+                }
+                changes.assigned(task, attempts.getFirst());
             }
         });
         return jobs;
+    }
+
+    /// Returns the next attempt at a task, or all attempts of a race.
+    private List<Live> attempts(State task, int first) {
+        var attempts = new ArrayList<Live>();
+        for (int i = 0; i < task.lanes(); i++) {
+            attempts.add(new Live(
+                    task.id(),
+                    first + i,
+                    lease.fencing(),
+                    Optional.of(RunId.random(random)),
+                    Optional.empty(),
+                    TaskAttempt.Status.ASSIGNED,
+                    Optional.empty(),
+                    queue.now(),
+                    Optional.empty(),
+                    task.lanes() == 1 ? 0 : i + 1));
+        }
+        return attempts;
     }
 
     /// Returns the next ready tasks that fit into the limits, in their order. Each query excludes the users and
@@ -206,12 +222,20 @@ final class Dispatch {
         });
     }
 
+    /// Returns the run that an attempt continues, if its worker ended abnormally.
+    Optional<Run> continued(Live attempt) {
+        return queue.db().read(sql -> {
+            Optional<RunId> run = AttemptRows.continued(sql, attempt);
+            return run.isEmpty() ? Optional.empty() : runs.find(sql, run.get());
+        });
+    }
+
     /// Takes over an attempt of an earlier server whose run has not begun.
     Optional<Job> adopt(Live attempt) {
         return lease.write(sql -> {
             AttemptRows.adopt(sql, attempt, lease.fencing());
             Optional<QueueRows.Row> row = queue.rows().find(sql, attempt.task());
-            Optional<Live> live = AttemptRows.live(sql, attempt.task());
+            Optional<Live> live = AttemptRows.live(sql, attempt.run().orElseThrow());
             return row.isPresent() && live.isPresent() ? Optional.of(new Job(row.get(), live.get())) : Optional.empty();
         });
     }
@@ -253,14 +277,16 @@ final class Dispatch {
                     changes.running(task, attempt);
                 }
             }
-            case COMPLETED, FAILED, TERMINATED -> ended(changes, task, attempt, run);
+            case COMPLETED, FAILED, TERMINATED -> ended(changes, task, attempt, restarts.judge(sql, run));
         }
         return changes.events();
     }
 
     private static void ended(TaskChanges changes, State task, Live attempt, Run run) throws SQLException {
-        if (task.status() == Status.CANCELLED) {
-            changes.cancelled(attempt, "its task was cancelled");
+        if (isGivenUp(task, attempt)) {
+            changes.givenUp(attempt);
+        } else if (run.status() == Run.Status.COMPLETED && attempt.lane() > 0) {
+            changes.checking(task, attempt);
         } else if (run.status() == Run.Status.COMPLETED) {
             changes.completed(task, attempt);
         } else {
@@ -268,6 +294,37 @@ final class Dispatch {
                     attempt.stopCode().filter(RetryPolicy.TIME_LIMIT::equals).isPresent();
             changes.failed(task, attempt, isTimeout ? timeLimit() : RetryPolicy.error(run));
         }
+    }
+
+    private static boolean isGivenUp(State task, Live attempt) {
+        return attempt.isGivenUp() || !Transitions.isOpen(task.status());
+    }
+
+    TaskPlan plan(Live attempt) {
+        return queue.db()
+                .read(sql -> queue.rows().find(sql, attempt.task()))
+                .orElseThrow()
+                .plan();
+    }
+
+    /// Applies the result of the check of an attempt of a race.
+    ///
+    /// @param error why the attempt did not pass
+    void checked(Live attempt, Optional<TaskError> error) {
+        change((sql, changes) -> {
+            Optional<Live> live = AttemptRows.live(sql, attempt.run().orElseThrow());
+            if (live.isEmpty()) {
+                return;
+            }
+            State task = task(sql, attempt);
+            if (isGivenUp(task, live.get())) {
+                changes.givenUp(live.get());
+            } else if (error.isPresent()) {
+                changes.failed(task, live.get(), error.get());
+            } else {
+                changes.won(task, live.get());
+            }
+        });
     }
 
     /// Applies the state of a run in a transaction of its own.
@@ -279,19 +336,23 @@ final class Dispatch {
         queue.publish(events);
     }
 
-    /// Ends an attempt whose run could not begin. If the server has no capacity, the task returns to the queue.
+    /// Ends an attempt whose run could not begin. If the server has no capacity, the task returns to the queue, and
+    /// an attempt of a race waits.
     void notStarted(Live attempt, Optional<Failure> failure, String message) {
         change((sql, changes) -> {
             boolean hasBegun = runs.find(sql, attempt.run().orElseThrow()).isPresent();
-            Optional<Live> live = AttemptRows.live(sql, attempt.task())
-                    .filter(now -> now.number() == attempt.number() && now.fencing() == attempt.fencing());
+            Optional<Live> live = AttemptRows.live(sql, attempt.run().orElseThrow())
+                    .filter(now -> now.fencing() == attempt.fencing());
             if (hasBegun || live.isEmpty()) {
                 return;
             }
             State task = task(sql, attempt);
-            if (task.status() == Status.CANCELLED) {
-                changes.cancelled(attempt, "its task was cancelled");
-            } else if (failure.filter(RetryPolicy::isShortage).isPresent()) {
+            boolean isShortage = failure.filter(RetryPolicy::isShortage).isPresent();
+            if (isGivenUp(task, live.get())) {
+                changes.givenUp(live.get());
+            } else if (isShortage && attempt.lane() > 0) {
+                AttemptRows.waits(sql, attempt, queue.now());
+            } else if (isShortage) {
                 changes.released(task, attempt, message);
             } else {
                 changes.failed(

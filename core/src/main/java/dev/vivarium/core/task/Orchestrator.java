@@ -4,6 +4,7 @@ import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Outbox;
+import dev.vivarium.core.run.Restarts;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.store.Sql;
@@ -14,6 +15,8 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.RunEvent;
 import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.TaskAttempt;
+import dev.vivarium.model.TaskError;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +43,7 @@ import org.slf4j.LoggerFactory;
 /// | attempt | action |
 /// |---|---|
 /// | its run has not begun, and this server does not start it | start it again |
-/// | its run has ended | end the attempt |
+/// | its run has ended | end the attempt, or run the check of a race |
 /// | must stop, and its run is active | stop the run |
 ///
 /// The id of the run is stored with the attempt before the run begins. The transaction that begins the run checks the
@@ -54,12 +58,14 @@ public final class Orchestrator implements AutoCloseable {
     private final Dispatch dispatch;
     private final Runs runs;
     private final AttemptRunner runner;
+    private final TaskDisks disks;
+    private final AtomicBoolean isTending = new AtomicBoolean();
     private final Thread worker = VitalThread.unstarted("orchestrator", this::run);
     private final BlockingQueue<Boolean> wakeups = new ArrayBlockingQueue<>(1);
     private final ExecutorService starters = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("attempt-", 0).factory());
 
-    /// Runs that this server is starting.
+    /// Runs that this server is starting or checking.
     private final Set<RunId> starting = ConcurrentHashMap.newKeySet();
 
     /// Runs that this server has asked to stop.
@@ -68,10 +74,12 @@ public final class Orchestrator implements AutoCloseable {
     private volatile boolean isShort;
     private volatile boolean closed;
 
-    public Orchestrator(TaskQueue queue, Runs runs, AttemptRunner runner, DutyLease lease, TaskLimits limits) {
-        this.dispatch = new Dispatch(queue, runs, lease, limits);
+    public Orchestrator(
+            TaskQueue queue, Runs runs, AttemptRunner runner, DutyLease lease, TaskLimits limits, Restarts restarts) {
+        this.dispatch = new Dispatch(queue, runs, lease, limits, restarts);
         this.runs = runs;
         this.runner = runner;
+        this.disks = new TaskDisks(queue, lease, runner);
         queue.onChange(this::wake);
     }
 
@@ -111,6 +119,7 @@ public final class Orchestrator implements AutoCloseable {
         }
         var next = dispatch.expire();
         dispatch.current().forEach(this::look);
+        tendDisks();
         boolean wasShort = isShort;
         isShort = false;
         if (!wasShort) {
@@ -120,29 +129,61 @@ public final class Orchestrator implements AutoCloseable {
         return pause.isNegative() ? Duration.ZERO : pause.compareTo(POLL) < 0 ? pause : POLL;
     }
 
+    private void tendDisks() {
+        if (disks.isUsed() && isTending.compareAndSet(false, true)) {
+            starters.execute(() -> {
+                try {
+                    disks.tend();
+                } catch (SandboxException | DutyLease.Superseded e) {
+                    LOG.warn("The disks of tasks are saved and deleted later: {}", e.getMessage());
+                } finally {
+                    isTending.set(false);
+                }
+            });
+        }
+    }
+
     private void look(Dispatch.Current current) {
         Live attempt = current.attempt();
         RunId id = attempt.run().orElseThrow();
+        if (attempt.isGivenUp()) {
+            runner.endCheck(id);
+        }
         if (starting.contains(id)) {
             return;
         }
         if (current.run().isEmpty()) {
-            dispatch.adopt(attempt).ifPresent(this::launch);
+            if (!isShort) {
+                dispatch.adopt(attempt).ifPresent(this::launch);
+            }
         } else if (!current.run().get().isActive()) {
             stopping.remove(id);
-            dispatch.settle(current.run().get());
+            ended(attempt, current.run().get());
         } else if (attempt.stopCode().isPresent() && stopping.add(id)) {
             starters.execute(
                     () -> runner.stop(current.run().get(), attempt.stopCode().get()));
         }
     }
 
+    private void ended(Live attempt, Run run) {
+        if (attempt.status() == TaskAttempt.Status.CHECKING && !attempt.isGivenUp()) {
+            perform(run.id(), () -> check(attempt, run));
+        } else {
+            dispatch.settle(run);
+            wake();
+        }
+    }
+
     private void launch(Dispatch.Job job) {
-        RunId id = job.attempt().run().orElseThrow();
+        perform(job.attempt().run().orElseThrow(), () -> start(job));
+    }
+
+    /// Does slow work for a run on a thread of its own, unless such work is under way.
+    private void perform(RunId id, Runnable work) {
         if (starting.add(id)) {
             starters.execute(() -> {
                 try {
-                    start(job);
+                    work.run();
                 } finally {
                     starting.remove(id);
                 }
@@ -150,9 +191,27 @@ public final class Orchestrator implements AutoCloseable {
         }
     }
 
+    /// Runs the check of an attempt of a race. If the server is killed meanwhile, the next one runs it again.
+    private void check(Live attempt, Run run) {
+        try {
+            Optional<TaskError> error = runner.check(run, dispatch.plan(attempt));
+            if (!closed) {
+                dispatch.checked(attempt, error);
+            }
+        } catch (SandboxException | DutyLease.Superseded e) {
+            LOG.warn(
+                    "The check of attempt {} at task {} runs again: {}",
+                    attempt.number(),
+                    attempt.task(),
+                    e.getMessage());
+        }
+    }
+
     private void start(Dispatch.Job job) {
         try {
-            runner.start(job, sql -> dispatch.requireLive(sql, job.attempt()));
+            Optional<Run> earlier = dispatch.continued(job.attempt());
+            var from = earlier.isPresent() ? AttemptRunner.Start.EMPTY : disks.startOf(job);
+            runner.start(job, from, earlier, sql -> dispatch.requireLive(sql, job.attempt()));
         } catch (SandboxException e) {
             refused(job, e.failure());
         } catch (DutyLease.Superseded e) {
@@ -183,6 +242,7 @@ public final class Orchestrator implements AutoCloseable {
                     .noneMatch(old -> runner.evict(old.sandbox(), old.endedAt()));
         }
         notStarted(job, Optional.of(failure), failure.sentence());
+        wake();
     }
 
     private void notStarted(Dispatch.Job job, Optional<Failure> failure, String message) {

@@ -6,7 +6,10 @@ import dev.vivarium.core.run.TextListColumn;
 import dev.vivarium.core.store.SealedEnv;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.Limits;
+import dev.vivarium.model.Race;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
@@ -30,7 +33,7 @@ import java.util.Set;
 final class QueueRows {
     private static final String JOINED = " from task_queue q join sandbox_tasks t on t.task_id = q.task_id";
     private static final String STATE =
-            "select q.task_id, q.user_id, t.status, t.title, q.max_retries, q.first_attempt" + JOINED;
+            "select q.task_id, q.user_id, t.status, t.title, q.max_retries, q.first_attempt, q.race_attempts" + JOINED;
 
     private final SealedEnv env;
 
@@ -39,9 +42,12 @@ final class QueueRows {
     }
 
     /// The part of a task that its changes depend on.
-    record State(TaskId id, UserId owner, Task.Status status, String title, int maxRetries, int firstAttempt) {
+    ///
+    /// @param lanes number of attempts that run at the same time
+    record State(
+            TaskId id, UserId owner, Task.Status status, String title, int maxRetries, int firstAttempt, int lanes) {
         State with(Task.Status other) {
-            return new State(id, owner, other, title, maxRetries, firstAttempt);
+            return new State(id, owner, other, title, maxRetries, firstAttempt, lanes);
         }
     }
 
@@ -53,8 +59,8 @@ final class QueueRows {
         sql.update(
                 "insert into task_queue (task_id, user_id, agent_type, runtime, command, model, env, memory_bytes, cpus,"
                         + " processes, disk_bytes, egress, image, budget_nanos, run_timeout_ms, queue_timeout_ms,"
-                        + " max_retries, priority_rank, first_attempt, changes)"
-                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)",
+                        + " max_retries, priority_rank, guardian, first_attempt, changes)"
+                        + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)",
                 task.id().value(),
                 task.owner().value(),
                 plan.agentType().orElse(""),
@@ -72,7 +78,39 @@ final class QueueRows {
                 plan.runTimeout().toMillis(),
                 plan.queueTimeout().map(Duration::toMillis).orElse(null),
                 plan.maxRetries(),
-                plan.priority().ordinal());
+                plan.priority().ordinal(),
+                plan.guardian().map(GuardianPolicy::text).orElse(null));
+        if (plan.repository().isPresent()) {
+            RepositoryColumns.write(sql, task.id(), plan.repository().get());
+        }
+        start(sql, task.id(), plan);
+    }
+
+    private static void start(Sql sql, TaskId id, TaskPlan plan) throws SQLException {
+        if (plan.inherit().isPresent()) {
+            inherit(sql, id, plan.inherit().get());
+        }
+        if (plan.race().isPresent()) {
+            race(sql, id, plan.race().get());
+        }
+    }
+
+    private static void inherit(Sql sql, TaskId id, Inherit inherit) throws SQLException {
+        sql.update(
+                "update task_queue set inherit_from = ?, inherit_files = ?, inherit_conversation = ? where task_id = ?",
+                inherit.from(),
+                inherit.files() ? 1 : 0,
+                inherit.conversation() ? 1 : 0,
+                id.value());
+        DiskRows.want(sql, id);
+    }
+
+    private static void race(Sql sql, TaskId id, Race race) throws SQLException {
+        sql.update(
+                "update task_queue set race_attempts = ?, race_check = ? where task_id = ?",
+                race.attempts(),
+                TextListColumn.encode(race.check()),
+                id.value());
     }
 
     static void depend(Sql sql, TaskId task, List<TaskId> targets) throws SQLException {
@@ -165,8 +203,7 @@ final class QueueRows {
         sql.update(
                 "update task_queue set changes = changes + 1, order_at = null, next_attempt_at = null where task_id = ?",
                 task.id().value());
-        return sql.number(
-                "select changes from task_queue where task_id = ?", task.id().value());
+        return changes(sql, task.id());
     }
 
     /// Puts a task into the queue of ready tasks. A higher priority counts as a longer wait, so that no task
@@ -216,6 +253,31 @@ final class QueueRows {
                 description,
                 priority.text(),
                 id.value());
+    }
+
+    /// Marks the tasks that depend on a lost task. If they are blocked, the next diagnosis looks at them.
+    static void undiagnosed(Sql sql, TaskId lost) throws SQLException {
+        sql.update(
+                "update task_queue set undiagnosed = 1"
+                        + " where task_id in (select task_id from task_dependencies where depends_on = ?)",
+                lost.value());
+    }
+
+    static void diagnosed(Sql sql, Collection<TaskId> tasks) throws SQLException {
+        sql.updateAll(
+                "update task_queue set undiagnosed = 0 where task_id = ?",
+                tasks.stream().map(task -> List.<Object>of(task.value())).toList());
+    }
+
+    static List<State> undiagnosed(Sql sql, int limit) throws SQLException {
+        return sql.list(
+                STATE + " where q.undiagnosed = 1 and t.status = 'blocked' order by q.task_id limit ?",
+                QueueRows::state,
+                limit);
+    }
+
+    static long changes(Sql sql, TaskId id) throws SQLException {
+        return sql.number("select changes from task_queue where task_id = ?", id.value());
     }
 
     static List<State> dueRetries(Sql sql, Instant now) throws SQLException {
@@ -278,7 +340,8 @@ final class QueueRows {
                 TextEnum.of(Task.Status.class, row.getString(3)),
                 row.getString(4),
                 row.getInt(5),
-                row.getInt(6));
+                row.getInt(6),
+                Math.max(1, row.getInt(7)));
     }
 
     private Row row(ResultSet row) throws SQLException {
@@ -304,7 +367,27 @@ final class QueueRows {
                 limits(row),
                 Optional.ofNullable(row.getString("egress"))
                         .map(text -> Egress.of("egress", text.lines().toList())),
-                Optional.ofNullable(row.getString("image")));
+                Optional.ofNullable(row.getString("image")),
+                Optional.ofNullable(row.getString("guardian"))
+                        .flatMap(text -> TextEnum.find(GuardianPolicy.class, text)),
+                RepositoryColumns.read(row),
+                inherit(row),
+                race(row));
+    }
+
+    private static Optional<Inherit> inherit(ResultSet row) throws SQLException {
+        String from = row.getString("inherit_from");
+        return from == null
+                ? Optional.empty()
+                : Optional.of(
+                        new Inherit(from, row.getInt("inherit_files") == 1, row.getInt("inherit_conversation") == 1));
+    }
+
+    private static Optional<Race> race(ResultSet row) throws SQLException {
+        int attempts = row.getInt("race_attempts");
+        return attempts == 0
+                ? Optional.empty()
+                : Optional.of(new Race(attempts, TextListColumn.decode(row.getString("race_check"))));
     }
 
     private static Optional<Limits> limits(ResultSet row) throws SQLException {

@@ -11,6 +11,7 @@ import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskEvent;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskLog;
+import dev.vivarium.model.UserId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -80,6 +81,7 @@ final class TaskChanges {
                 .findFirst();
         if (lost.isPresent()) {
             move(task, Status.BLOCKED, Detail.because(because(lost.get())));
+            QueueRows.undiagnosed(sql, lost.get().id());
         } else if (dependencies.stream().allMatch(other -> other.status() == Status.COMPLETED)) {
             ready(task, Detail.NONE);
         }
@@ -107,7 +109,7 @@ final class TaskChanges {
 
     /// Stores that the run of an attempt runs, or that its worker works.
     void running(State task, AttemptRows.Live attempt) throws SQLException {
-        AttemptRows.running(sql, attempt);
+        AttemptRows.status(sql, attempt, TaskAttempt.Status.RUNNING);
         if (task.status() == Status.ASSIGNED) {
             move(task, Status.RUNNING, Detail.of(attempt));
         }
@@ -121,13 +123,7 @@ final class TaskChanges {
 
     void completed(State task, AttemptRows.Live attempt) throws SQLException {
         AttemptRows.end(sql, attempt, TaskAttempt.Status.COMPLETED, Optional.empty(), now);
-        State running = task;
-        if (task.status() == Status.ASSIGNED) {
-            // The run ended before its start was noticed.
-            move(task, Status.RUNNING, Detail.of(attempt));
-            running = task.with(Status.RUNNING);
-        }
-        move(running, Status.COMPLETED, Detail.of(attempt));
+        move(running(task, Detail.of(attempt)), Status.COMPLETED, Detail.of(attempt));
         for (State dependent : QueueRows.dependents(sql, task.id())) {
             if (dependent.status() == Status.PENDING) {
                 settle(dependent);
@@ -135,9 +131,44 @@ final class TaskChanges {
         }
     }
 
-    /// Ends an attempt that was cancelled with its task.
-    void cancelled(AttemptRows.Live attempt, String reason) throws SQLException {
-        var error = new TaskError(TaskError.Kind.PERMANENT, "cancelled", reason);
+    /// Returns the task as running, also if its run ended before its start was noticed.
+    private State running(State task, Detail detail) throws SQLException {
+        if (task.status() == Status.ASSIGNED) {
+            move(task, Status.RUNNING, detail);
+        }
+        return task.with(Status.RUNNING);
+    }
+
+    /// Stores that the run of an attempt of a race has completed. The orchestrator runs its check.
+    void checking(State task, AttemptRows.Live attempt) throws SQLException {
+        AttemptRows.status(sql, attempt, TaskAttempt.Status.CHECKING);
+        State _ = running(task, Detail.of(attempt));
+    }
+
+    /// Completes a task with an attempt of a race that passed its check. The others are stopped.
+    void won(State task, AttemptRows.Live winner) throws SQLException {
+        for (AttemptRows.Live other : AttemptRows.live(sql, task.id())) {
+            if (other.number() != winner.number()) {
+                AttemptRows.stop(sql, other, AttemptRows.RACE_LOST);
+            }
+        }
+        AttemptRows.takeResult(sql, winner);
+        completed(task, winner);
+    }
+
+    /// Ends an attempt that was cancelled with its task, or that lost a race.
+    void givenUp(AttemptRows.Live attempt) throws SQLException {
+        boolean isLost =
+                attempt.stopCode().filter(AttemptRows.RACE_LOST::equals).isPresent();
+        if (isLost) {
+            cancelled(attempt, AttemptRows.RACE_LOST, "another attempt won the race");
+        } else {
+            cancelled(attempt, AttemptRows.CANCELLED, "its task was cancelled");
+        }
+    }
+
+    private void cancelled(AttemptRows.Live attempt, String code, String reason) throws SQLException {
+        var error = new TaskError(TaskError.Kind.PERMANENT, code, reason);
         AttemptRows.end(sql, attempt, TaskAttempt.Status.CANCELLED, Optional.of(error), now);
     }
 
@@ -145,20 +176,33 @@ final class TaskChanges {
     void failed(State task, AttemptRows.Live attempt, TaskError why) throws SQLException {
         var error = new TaskError(why.kind(), why.code(), TextLimits.kept(why.message()));
         boolean isLapsed = error.code().equals(RetryPolicy.LEASE_LAPSED);
-        int failures = AttemptRows.failures(sql, task.id(), task.firstAttempt());
-        boolean isRetried = failures < task.maxRetries()
-                && AttemptRows.alike(sql, task.id(), task.firstAttempt(), error)
-                        < RetryPolicy.most(error, task.maxRetries());
         AttemptRows.end(
                 sql,
                 attempt,
                 isLapsed ? TaskAttempt.Status.LAPSED : TaskAttempt.Status.FAILED,
                 Optional.of(error),
                 now);
-        if (isRetried && isLapsed) {
+        if (attempt.lane() == 0) {
+            retryOrFail(task, attempt, error);
+        } else if (AttemptRows.live(sql, task.id()).isEmpty()) {
+            int first = attempt.number() - attempt.lane() + 1;
+            var round = AttemptRows.list(sql, task.id()).stream()
+                    .filter(other -> other.number() >= first)
+                    .toList();
+            retryOrFail(task, attempt, RetryPolicy.error(round));
+        }
+    }
+
+    /// Decides about a task whose last attempt, or the last attempts of a race, failed.
+    private void retryOrFail(State task, AttemptRows.Live attempt, TaskError error) throws SQLException {
+        int failures = AttemptRows.failures(sql, task.id(), task.firstAttempt()) / task.lanes();
+        int alike = AttemptRows.alike(sql, task.id(), task.firstAttempt(), error) / task.lanes();
+        int most = RetryPolicy.most(error, task.maxRetries());
+        boolean isRetried = most > 0 && failures <= task.maxRetries() && alike <= most;
+        if (isRetried && error.code().equals(RetryPolicy.LEASE_LAPSED)) {
             ready(task, Detail.of(attempt, error));
         } else if (isRetried) {
-            Instant next = now.plus(policy.pause(failures + 1));
+            Instant next = now.plus(policy.pause(failures));
             move(task, Status.RETRYING, Detail.of(attempt, error).until(next));
             QueueRows.retryAt(sql, task.id(), next);
         } else {
@@ -190,17 +234,19 @@ final class TaskChanges {
     }
 
     private void cancelAlone(State task, String reason) throws SQLException {
-        Optional<AttemptRows.Live> attempt = AttemptRows.live(sql, task.id());
         move(task, Status.CANCELLED, Detail.because(reason));
-        if (attempt.isPresent() && attempt.get().run().isEmpty()) {
-            cancelled(attempt.get(), reason);
-        } else if (attempt.isPresent()) {
-            AttemptRows.stop(sql, attempt.get(), "cancelled");
+        for (AttemptRows.Live attempt : AttemptRows.live(sql, task.id())) {
+            if (attempt.run().isEmpty()) {
+                cancelled(attempt, AttemptRows.CANCELLED, reason);
+            } else {
+                AttemptRows.stop(sql, attempt, AttemptRows.CANCELLED);
+            }
         }
     }
 
     /// Blocks the pending tasks that depend on a lost task, directly or not.
     private void block(State lost) throws SQLException {
+        QueueRows.undiagnosed(sql, lost.id());
         var cause = new ArrayDeque<State>(List.of(lost));
         for (State next = cause.poll(); next != null; next = cause.poll()) {
             for (State dependent : QueueRows.dependents(sql, next.id())) {
@@ -229,6 +275,7 @@ final class TaskChanges {
     /// Starts a failed or cancelled task again. Tasks that it blocked wait for it again.
     void retried(State task) throws SQLException {
         QueueRows.firstAttempt(sql, task.id(), AttemptRows.next(sql, task.id()));
+        DiskRows.want(sql, task.id());
         move(task, Status.PENDING, Detail.because("retried by request"));
         settle(task.with(Status.PENDING));
         unblock(task);
@@ -270,7 +317,16 @@ final class TaskChanges {
                 detail.reason,
                 detail.errorClass,
                 detail.nextAttemptAt);
-        String id = NewEvent.OUR_IDS + task.id() + "." + change;
-        events.add(outbox.put(sql, new TaskLog(task.owner()), new NewEvent(Optional.of(id), body, NewEvent.OURS)));
+        put(task.owner(), task.id() + "." + change, body);
+    }
+
+    /// Stores that a graph of tasks is stuck.
+    void stuck(UserId owner, String state, TaskEvent.Stuck body) throws SQLException {
+        put(owner, "stuck." + state, body);
+    }
+
+    private void put(UserId owner, String id, TaskEvent body) throws SQLException {
+        var event = new NewEvent(Optional.of(NewEvent.OUR_IDS + id), body, NewEvent.OURS);
+        events.add(outbox.put(sql, new TaskLog(owner), event));
     }
 }

@@ -83,7 +83,8 @@ public final class TaskClaims {
                         TaskAttempt.Status.ASSIGNED,
                         Optional.empty(),
                         now,
-                        Optional.of(now.plus(claim.lease)));
+                        Optional.of(now.plus(claim.lease)),
+                        0);
                 AttemptRows.insert(sql, attempt);
                 TaskRows.forgetResult(sql, id);
                 changes.assigned(task, attempt);
@@ -136,9 +137,10 @@ public final class TaskClaims {
 
     /// A lease that has lapsed is not live, also if the orchestrator has not noticed it yet.
     private Live requireLive(Sql sql, TaskId id, int attempt) throws SQLException {
-        return AttemptRows.live(sql, id)
+        return AttemptRows.live(sql, id).stream()
                 .filter(live -> live.number() == attempt && live.worker().isPresent())
                 .filter(live -> live.leaseUntil().filter(queue.now()::isBefore).isPresent())
+                .findFirst()
                 .orElseThrow(() -> new SandboxException(new RunFailure.AttemptOver(id, attempt)));
     }
 }

@@ -2,9 +2,12 @@ package dev.vivarium.core.task;
 
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.NewQueuedTask;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TaskPlan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,15 +15,22 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 /// New tasks with their dependencies on each other and on tasks of the queue. Immutable.
 ///
 /// @param ids      the id of each task
+/// @param names    the index of each task with a name
 /// @param edges    for each task, its dependencies in the same graph, as indexes
 /// @param external for each task, its dependencies in the queue
-record TaskGraph(List<NewQueuedTask> tasks, List<TaskId> ids, List<Set<Integer>> edges, List<Set<TaskId>> external) {
+record TaskGraph(
+        List<NewQueuedTask> tasks,
+        List<TaskId> ids,
+        Map<String, Integer> names,
+        List<Set<Integer>> edges,
+        List<Set<TaskId>> external) {
     static final int MOST_TASKS = 1000;
     static final int MOST_DEPENDENCIES = 100;
 
@@ -49,8 +59,9 @@ record TaskGraph(List<NewQueuedTask> tasks, List<TaskId> ids, List<Set<Integer>>
                 }
             }
         }
-        var graph = new TaskGraph(List.copyOf(tasks), List.copyOf(ids), edges, external);
+        var graph = new TaskGraph(List.copyOf(tasks), List.copyOf(ids), names, edges, external);
         graph.requireNoCycle();
+        graph.requireInheritance();
         return graph;
     }
 
@@ -77,6 +88,49 @@ record TaskGraph(List<NewQueuedTask> tasks, List<TaskId> ids, List<Set<Integer>>
 
     String field(int index) {
         return field(tasks, index, "depends_on");
+    }
+
+    /// A task inherits only from a task that it depends on, which has completed when the task starts.
+    private void requireInheritance() {
+        for (int i = 0; i < tasks.size(); i++) {
+            NewQueuedTask task = tasks.get(i);
+            String field = field(tasks, i, "inherit.from");
+            task.plan().inherit().ifPresent(inherit -> {
+                boolean isKnown = names.containsKey(inherit.from()) || TaskId.isWellFormed(inherit.from());
+                require(isKnown, field, unknown(inherit.from()));
+                require(
+                        task.dependsOn().contains(inherit.from()),
+                        field,
+                        "must be one of depends_on, not " + inherit.from());
+            });
+        }
+    }
+
+    /// Fails with `InvalidRequest` if a task cannot inherit from a task with this plan.
+    void requireHeritable(int index, TaskPlan parent) {
+        Inherit inherit = tasks.get(index).plan().inherit().orElseThrow();
+        String field = field(tasks, index, "inherit");
+        Optional<Run.Program> other = parent.program();
+        require(
+                other.isPresent(),
+                field + ".from",
+                "names a task without a runtime: a worker outside of the server leaves no files and no conversation");
+        Run.Runtime runtime = other.orElseThrow().runtime();
+        boolean isSame =
+                tasks.get(index).plan().program().map(Run.Program::runtime).equals(Optional.of(runtime));
+        require(
+                !inherit.conversation() || isSame && runtime != Run.Runtime.COMMAND,
+                field + ".conversation",
+                "needs two agents of the same runtime, claude or openhands");
+    }
+
+    /// Returns the task of this graph with a name.
+    Optional<Integer> sibling(String name) {
+        return Optional.ofNullable(names.get(name));
+    }
+
+    TaskId idOf(String name) {
+        return sibling(name).map(ids::get).orElseGet(() -> new TaskId(name));
     }
 
     /// Returns the rule that a dependency on an unknown task violates.

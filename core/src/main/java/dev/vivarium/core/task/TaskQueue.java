@@ -7,6 +7,7 @@ import dev.vivarium.core.store.SealedEnv;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.core.task.QueueRows.State;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
@@ -106,20 +107,45 @@ public final class TaskQueue {
     public List<TaskId> add(UserId owner, List<NewQueuedTask> tasks) {
         List<TaskId> made = tasks.stream().map(_ -> TaskId.random(ids)).toList();
         var graph = TaskGraph.of(tasks, made);
-        change((sql, changes) -> {
-            for (int i = 0; i < made.size(); i++) {
-                requireKnown(sql, owner, graph, i);
-                NewQueuedTask task = tasks.get(i);
-                rows.insert(sql, Tasks.fresh(made.get(i), owner, task.task(), now()), task.plan());
-            }
-            for (int i = 0; i < made.size(); i++) {
-                QueueRows.depend(sql, made.get(i), graph.dependencies(i));
-            }
-            for (TaskId id : made) {
-                changes.added(QueueRows.state(sql, id).orElseThrow());
-            }
-        });
+        change((sql, changes) -> add(sql, changes, owner, graph));
         return made;
+    }
+
+    private void add(Sql sql, TaskChanges changes, UserId owner, TaskGraph graph) throws SQLException {
+        List<TaskId> made = graph.ids();
+        for (int i = 0; i < made.size(); i++) {
+            requireKnown(sql, owner, graph, i);
+            NewQueuedTask task = graph.tasks().get(i);
+            rows.insert(sql, Tasks.fresh(made.get(i), owner, task.task(), now()), plan(sql, graph, i));
+        }
+        for (int i = 0; i < made.size(); i++) {
+            QueueRows.depend(sql, made.get(i), graph.dependencies(i));
+        }
+        for (TaskId id : made) {
+            changes.added(QueueRows.state(sql, id).orElseThrow());
+        }
+    }
+
+    /// Adds a task without dependencies in the transaction of the caller.
+    TaskId add(Sql sql, TaskChanges changes, UserId owner, NewQueuedTask task) throws SQLException {
+        TaskId id = TaskId.random(ids);
+        add(sql, changes, owner, TaskGraph.of(List.of(task), List.of(id)));
+        return id;
+    }
+
+    /// Returns the plan of a new task with the id of the task that it inherits from.
+    private TaskPlan plan(Sql sql, TaskGraph graph, int index) throws SQLException {
+        TaskPlan plan = graph.tasks().get(index).plan();
+        if (plan.inherit().isEmpty()) {
+            return plan;
+        }
+        Inherit inherit = plan.inherit().get();
+        Optional<Integer> sibling = graph.sibling(inherit.from());
+        TaskPlan parent = sibling.isPresent()
+                ? graph.tasks().get(sibling.get()).plan()
+                : rows.find(sql, new TaskId(inherit.from())).orElseThrow().plan();
+        graph.requireHeritable(index, parent);
+        return plan.with(inherit.withFrom(graph.idOf(inherit.from())));
     }
 
     private static void requireKnown(Sql sql, UserId owner, TaskGraph graph, int index) throws SQLException {
@@ -190,10 +216,20 @@ public final class TaskQueue {
         });
     }
 
-    private static List<State> neighbours(Sql sql, TaskId id) throws SQLException {
+    /// Returns the tasks that a task depends on, and those that depend on it.
+    static List<State> neighbours(Sql sql, TaskId id) throws SQLException {
         var all = new ArrayList<>(QueueRows.dependencies(sql, id));
         all.addAll(QueueRows.dependents(sql, id));
         return all;
+    }
+
+    /// Returns the time limit of each attempt at a task, in the transaction of the caller. Empty for a task that is
+    /// not in the queue.
+    public static Optional<Duration> runTimeout(Sql sql, TaskId id) throws SQLException {
+        return sql.first(
+                "select run_timeout_ms from task_queue where task_id = ?",
+                row -> Duration.ofMillis(row.getLong(1)),
+                id.value());
     }
 
     /// Returns the tasks that a task depends on, with their results. Empty for a task that is not in the queue.
@@ -257,7 +293,7 @@ public final class TaskQueue {
             if (task.status() != Status.FAILED && task.status() != Status.CANCELLED) {
                 throw inState(id, task.status(), "only a failed or cancelled task can be retried");
             }
-            if (AttemptRows.live(sql, id).isPresent()) {
+            if (!AttemptRows.live(sql, id).isEmpty()) {
                 throw inState(id, task.status(), "its last attempt has not ended yet; retry it in a moment");
             }
             changes.retried(task);

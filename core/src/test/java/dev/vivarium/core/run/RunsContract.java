@@ -17,6 +17,8 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
 import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewPolicy;
+import dev.vivarium.model.ReviewPolicy.OnTimeout;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.SandboxInfo;
@@ -68,7 +70,7 @@ abstract class RunsContract {
         outbox = new Outbox(db, log, clock);
         runs = new Runs(db, outbox, signals, clock, List.of());
         tasks = new Tasks(db, clock);
-        reviews = new Reviews(db, outbox, signals, clock, Duration.ofHours(1));
+        reviews = new Reviews(db, outbox, signals, clock, ReviewPolicy.of(Duration.ofHours(1), OnTimeout.REJECT));
     }
 
     @AfterEach
@@ -199,7 +201,8 @@ abstract class RunsContract {
 
         report(run, new WorkerEvent.UsageReported(10, 5, new BigDecimal("1")));
 
-        assertThat(runs.desired(run)).isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget")));
+        assertThat(runs.desired(run))
+                .isEqualTo(new RunRows.Desired(DesiredState.ABORT, Optional.of("budget"), Optional.empty()));
     }
 
     private void report(Run run, WorkerEvent report) {

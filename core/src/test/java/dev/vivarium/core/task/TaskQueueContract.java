@@ -12,24 +12,19 @@ import static dev.vivarium.model.Task.Status.RUNNING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
-import dev.vivarium.core.run.Outbox;
-import dev.vivarium.core.run.RunSignals;
-import dev.vivarium.core.run.Runs;
-import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.DutyLease;
-import dev.vivarium.json.EventBodyJson;
+import dev.vivarium.model.BranchName;
 import dev.vivarium.model.Egress;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Limits;
-import dev.vivarium.model.NewQueuedTask;
-import dev.vivarium.model.NewTask;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Race;
+import dev.vivarium.model.Repository;
+import dev.vivarium.model.RepositoryUrl;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.SandboxId;
-import dev.vivarium.model.Spent;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskAttempt;
 import dev.vivarium.model.TaskError;
@@ -38,7 +33,6 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskLog;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
-import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.UserId;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -50,133 +44,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// Contract of the queue of tasks on every database.
-abstract class TaskQueueContract {
-    private static final UserId ANN = new UserId("ann");
-    private static final UserId BOB = new UserId("bob");
-    private static final Run.Program PROGRAM =
-            new Run.Program(Run.Runtime.COMMAND, List.of("make", "it work"), Optional.empty());
-
-    private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
-    private Db db;
-    private EventLog log;
-    private TaskQueue queue;
-    private TaskClaims claims;
-    private DutyLease lease;
-    private Dispatch dispatch;
-
-    /// Returns the database of this test, the same one each time.
-    abstract Db openDb();
-
-    @BeforeEach
-    void open() {
-        db = openDb();
-        log = new EventLog(db, time::get, new EventBodyJson());
-        queue = new TaskQueue(db, new Outbox(db, log, time::get), time::get, new Random(1));
-        claims = new TaskClaims(queue);
-        lease = lease("one");
-        lease.hold();
-        dispatch = dispatch(new TaskLimits(0, 0, 0));
-    }
-
-    @AfterEach
-    void close() {
-        log.close();
-        db.close();
-    }
-
-    private DutyLease lease(String holder) {
-        return new DutyLease(db, "orchestrator", holder, Duration.ofSeconds(30), time::get);
-    }
-
-    private Dispatch dispatch(TaskLimits limits) {
-        var runs = new Runs(db, new Outbox(db, log, time::get), new RunSignals(), time::get, List.of());
-        return new Dispatch(queue, runs, lease, limits);
-    }
-
-    private void pass(Duration duration) {
-        time.updateAndGet(now -> now.plus(duration));
-    }
-
-    private static NewQueuedTask task(String name, TaskPlan plan, String... dependsOn) {
-        var wanted = new NewTask("Do " + name, "", Optional.empty(), Optional.empty(), "{}", "{}");
-        return new NewQueuedTask(Optional.of(name), wanted, plan, List.of(dependsOn));
-    }
-
-    private static NewQueuedTask task(String name, String... dependsOn) {
-        return task(name, TaskPlan.of(Optional.of(PROGRAM)), dependsOn);
-    }
-
-    private TaskId add(String name, TaskId... dependsOn) {
-        var ids = List.of(dependsOn).stream().map(TaskId::value).toArray(String[]::new);
-        return queue.add(ANN, List.of(task(name, ids))).getFirst();
-    }
-
-    private TaskId addForWorkers(String name) {
-        return queue.add(ANN, List.of(task(name, TaskPlan.of(Optional.empty()))))
-                .getFirst();
-    }
-
-    private Task.Status status(TaskId id) {
-        return get(id).task().status();
-    }
-
-    private QueuedTask get(TaskId id) {
-        return queue.find(id).orElseThrow();
-    }
-
-    private Dispatch.Job assign(TaskId id) {
-        return dispatch.assign().stream()
-                .filter(job -> job.row().task().id().equals(id))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    /// Returns the run of an attempt in a state.
-    private static Run run(Dispatch.Job job, Run.Status status, String code) {
-        return new Run(
-                job.attempt().run().orElseThrow(),
-                SandboxId.random(new Random(1)),
-                job.attempt().task(),
-                ANN,
-                new ThreadId("t"),
-                PROGRAM,
-                status,
-                Optional.of("because of " + code),
-                Optional.of(code),
-                Optional.empty(),
-                Spent.NOTHING,
-                Optional.empty(),
-                Optional.empty(),
-                Instant.EPOCH,
-                Optional.empty(),
-                Optional.empty());
-    }
-
-    private void start(Dispatch.Job job) {
-        dispatch.settle(run(job, Run.Status.RUNNING, ""));
-    }
-
-    private void complete(Dispatch.Job job) {
-        dispatch.settle(run(job, Run.Status.COMPLETED, "completed"));
-    }
-
-    private void fail(Dispatch.Job job, String code) {
-        dispatch.settle(run(job, Run.Status.FAILED, code));
-    }
-
-    private TaskClaims.Claim claim(String worker) {
-        return new TaskClaims.Claim(worker, Optional.empty(), Optional.empty(), Duration.ofSeconds(60));
-    }
-
+abstract class TaskQueueContract extends QueueFixture {
     @Test
     void everyTransitionOfTheTableHappensAndNoOther() {
         runTransitions();
@@ -272,7 +145,18 @@ abstract class TaskQueueContract {
                 Map.of("SECRET", "hidden value"),
                 Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
                 Optional.of(Egress.of("egress", List.of("example.com"))),
-                Optional.of("debian"));
+                Optional.of("debian"),
+                Optional.of(GuardianPolicy.WATCH),
+                Optional.of(new Repository(
+                        RepositoryUrl.of("https://git.example.com:8443/team/shop"),
+                        Optional.of(new BranchName("main")),
+                        Optional.empty(),
+                        Optional.of("TICKET-1"),
+                        new Repository.Credential.Named("forge"),
+                        0,
+                        Optional.of(Repository.OnSuccess.PULL_REQUEST))),
+                Optional.empty(),
+                Optional.of(new Race(3, List.of("make", "test it"))));
 
         TaskId id = queue.add(ANN, List.of(task("a", plan))).getFirst();
 
@@ -395,6 +279,10 @@ abstract class TaskQueueContract {
                 Map.of(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -442,7 +330,7 @@ abstract class TaskQueueContract {
 
     @Test
     void permanentErrorsAreNotRetried() {
-        for (String code : List.of("budget", "aborted")) {
+        for (String code : List.of("budget", "aborted", "model_refused")) {
             TaskId id = add(code);
             fail(assign(id), code);
             assertThat(status(id)).isEqualTo(FAILED);

@@ -56,7 +56,15 @@ public final class Transport {
         static final int SMALL = 64 * 1024;
 
         public static Body json(Consumer<JsonGenerator> fields) {
-            byte[] bytes = Json.bytes(fields);
+            return json(Json.bytes(fields));
+        }
+
+        /// @param object a JSON object
+        public static Body json(String object) {
+            return json(object.getBytes(StandardCharsets.UTF_8));
+        }
+
+        private static Body json(byte[] bytes) {
             return new Body("application/json", new ByteArrayInputStream(bytes), bytes.length);
         }
 
@@ -91,6 +99,10 @@ public final class Transport {
 
     public <T> T put(String path, Consumer<JsonGenerator> fields, Function<JsonFields, T> codec) {
         return send("PUT", path, Map.of(), Body.json(fields)).read(codec);
+    }
+
+    public <T> T patch(String path, Consumer<JsonGenerator> fields, Function<JsonFields, T> codec) {
+        return send("PATCH", path, Map.of(), Body.json(fields)).read(codec);
     }
 
     /// Sends a request and waits for the status line. The caller reads the response to its end or closes it.

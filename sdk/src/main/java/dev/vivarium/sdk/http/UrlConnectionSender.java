@@ -11,7 +11,8 @@ import java.time.Duration;
 import java.util.Map;
 
 /// Sender with `HttpURLConnection`, because `java.net.http` takes longer to load than most commands take to run. Files
-/// that are large go through [HttpClientSender], because `HttpURLConnection` discards the body of a refusal. Stateless.
+/// that are large go through [HttpClientSender], because `HttpURLConnection` discards the body of a refusal. So do
+/// requests with PATCH, which `HttpURLConnection` does not support. Stateless.
 final class UrlConnectionSender implements Sender {
     private static final Duration CONNECT = Duration.ofSeconds(5);
     /// Read timeout. The server sends keep-alive lines on idle streams.
@@ -22,15 +23,15 @@ final class UrlConnectionSender implements Sender {
         System.setProperty("sun.net.http.retryPost", "false");
     }
 
-    /// Loaded by the first large upload, and shared, so that connections are reused.
-    private static final class Uploads {
+    /// Loaded by the first request that needs it, and shared, so that connections are reused.
+    private static final class Shared {
         private static final HttpClientSender CLIENT = new HttpClientSender(CONNECT, SILENCE);
     }
 
     @Override
     public RawResponse send(String method, URI address, Map<String, String> headers, Body body) throws IOException {
-        if (method.equals("PUT") && body.isLarge()) {
-            return Uploads.CLIENT.upload(method, address, headers, body);
+        if (method.equals("PATCH") || (method.equals("PUT") && body.isLarge())) {
+            return Shared.CLIENT.upload(method, address, headers, body);
         }
         var call = (HttpURLConnection) address.toURL().openConnection();
         call.setRequestMethod(method);

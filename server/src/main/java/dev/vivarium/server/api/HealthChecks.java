@@ -1,6 +1,7 @@
 package dev.vivarium.server.api;
 
 import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.guard.anomaly.HealthSample;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.store.Db;
@@ -32,6 +33,7 @@ public final class HealthChecks implements AutoCloseable {
     private final Supplier<Optional<String>> poolFailure;
     private final List<Check> checks;
     private final ScheduledExecutorService workers;
+    private volatile Supplier<Optional<HealthSample>> work = Optional::empty;
 
     private HealthChecks(
             DrainGate gate, Sandboxes sandboxes, Supplier<Optional<String>> poolFailure, List<Check> checks) {
@@ -58,6 +60,16 @@ public final class HealthChecks implements AutoCloseable {
             var _ = health.workers.scheduleWithFixedDelay(check::run, 0, EVERY.toMillis(), TimeUnit.MILLISECONDS);
         }
         return health;
+    }
+
+    /// Sets the source of the figures about the queue, the runs and the store. It must not block.
+    public void watch(Supplier<Optional<HealthSample>> source) {
+        work = source;
+    }
+
+    /// Returns the last figures about the queue, the runs and the store. Does not block.
+    Optional<HealthSample> work() {
+        return work.get();
     }
 
     /// Returns each failing part with the reason. Does not block.

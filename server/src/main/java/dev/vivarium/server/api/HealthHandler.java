@@ -3,12 +3,15 @@ package dev.vivarium.server.api;
 import static dev.vivarium.json.JsonType.BOOLEAN;
 import static dev.vivarium.json.JsonType.INT;
 import static dev.vivarium.json.JsonType.LONG;
+import static dev.vivarium.json.JsonType.NUMBER;
 import static dev.vivarium.json.JsonType.STRING;
+import static dev.vivarium.json.JsonType.TIME;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.OPEN;
 
+import dev.vivarium.core.guard.anomaly.HealthSample;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.PoolStatus;
@@ -60,6 +63,24 @@ public final class HealthHandler {
                     DiskSpace.Reading::level),
             field("free_bytes", LONG, DiskSpace.Reading::freeBytes),
             field("low_water_bytes", LONG, DiskSpace.Reading::lowWaterBytes));
+    static final ObjectType<HealthSample> WORK = object(
+            "HealthOfWork",
+            field("sampled_at", TIME, HealthSample::at),
+            field("queue_depth", LONG, "Tasks that are ready and wait for their run.", HealthSample::queueDepth),
+            optional(
+                    "oldest_ready_seconds",
+                    NUMBER,
+                    "Time that the oldest of them has waited.",
+                    sample -> sample.oldestReady().map(waited -> waited.toMillis() / 1000.0)),
+            field("runs_last_hour", LONG, "Runs that were completed or failed.", HealthSample::runsEnded),
+            field("failure_rate", NUMBER, "Share of failed runs among them, 0 to 1.", HealthSample::failureRate),
+            field(
+                    "store_latency_ms",
+                    NUMBER,
+                    "Duration of one transaction.",
+                    sample -> sample.storeLatency().toNanos() / 1_000_000.0));
+    static final String WORK_TEXT =
+            "Figures about the queue and the runs of all users, every 30 s. Absent in the first second.";
     private static final ObjectType<Report> REPORT = object(
             "Health",
             field("status", STATUS, """
@@ -84,7 +105,8 @@ public final class HealthHandler {
             field("bus", STRING, report -> "memory"),
             field("provider", PROVIDER, Report::provider),
             field("disk", DISK, "The file system of the home directory of the server.", Report::disk),
-            field("image", STRING, report -> report.node().image()));
+            field("image", STRING, report -> report.node().image()),
+            optional("work", WORK, WORK_TEXT, Report::work));
 
     private record Report(
             String status,
@@ -93,7 +115,8 @@ public final class HealthHandler {
             PoolStatus pool,
             Duration uptime,
             Provider provider,
-            DiskSpace.Reading disk) {}
+            DiskSpace.Reading disk,
+            Optional<HealthSample> work) {}
 
     public static final RouteDescription HEALTH = RouteDescription.get("/health", OPEN)
             .named("health", "Report the health of the server")
@@ -134,7 +157,8 @@ public final class HealthHandler {
                 sandboxes.pool(),
                 Duration.between(started, clock.instant()),
                 provider,
-                checks.disk());
+                checks.disk(),
+                checks.work());
         exchange.answer(failing.isEmpty() ? 200 : 503, REPORT, report);
     }
 }

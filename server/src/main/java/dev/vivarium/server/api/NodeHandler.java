@@ -10,6 +10,7 @@ import static dev.vivarium.json.ObjectType.object;
 import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
+import dev.vivarium.core.guard.anomaly.HealthSample;
 import dev.vivarium.core.provider.Provider;
 import dev.vivarium.core.sandbox.PoolStatus;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -103,7 +104,8 @@ public final class NodeHandler {
                     report -> report.rule().mostIdle().toSeconds() / 60.0),
             field("agents", AGENTS, "What `claude` and `openhands` agents need.", Report::agents),
             field("host", HOST, Report::host),
-            optional("descriptors", DESCRIPTORS, report -> Optional.of(FileDescriptors.now())));
+            optional("descriptors", DESCRIPTORS, report -> Optional.of(FileDescriptors.now())),
+            optional("work", HealthHandler.WORK, HealthHandler.WORK_TEXT, Report::work));
 
     private record Report(
             String status,
@@ -113,7 +115,8 @@ public final class NodeHandler {
             PoolStatus pool,
             SandboxRule rule,
             AgentSupport.Reading agents,
-            Host.Reading host) {}
+            Host.Reading host,
+            Optional<HealthSample> work) {}
 
     private record FileDescriptors(int limit, Optional<Integer> open) {
         static FileDescriptors now() {
@@ -166,6 +169,7 @@ public final class NodeHandler {
                         sandboxes.pool(),
                         rule,
                         agents.read(),
-                        host.read()));
+                        host.read(),
+                        checks.work()));
     }
 }

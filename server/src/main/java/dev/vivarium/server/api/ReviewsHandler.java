@@ -15,11 +15,13 @@ import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.run.IdempotencyRecords;
 import dev.vivarium.core.run.Reviews;
 import dev.vivarium.core.run.Runs;
+import dev.vivarium.core.run.Tasks;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.ReviewJson;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.Review;
+import dev.vivarium.model.ReviewPolicy;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.server.http.Exchange;
@@ -92,12 +94,15 @@ public final class ReviewsHandler {
 
     private final Reviews reviews;
     private final Runs runs;
+    private final Tasks tasks;
     private final IdempotencyRecords idempotencyRecords;
     private final InstantSource clock;
 
-    public ReviewsHandler(Reviews reviews, Runs runs, IdempotencyRecords idempotencyRecords, InstantSource clock) {
+    public ReviewsHandler(
+            Reviews reviews, Runs runs, Tasks tasks, IdempotencyRecords idempotencyRecords, InstantSource clock) {
         this.reviews = reviews;
         this.runs = runs;
+        this.tasks = tasks;
         this.idempotencyRecords = idempotencyRecords;
         this.clock = clock;
     }
@@ -106,7 +111,9 @@ public final class ReviewsHandler {
         var grant = WorkerCall.ofTask(exchange);
         WorkerCall.handleIdempotently(exchange, idempotencyRecords, (fields, key) -> {
             var question = ReviewJson.NEW_REVIEW.read(fields);
-            Review review = reviews.ask(runs.requireActive(grant.sandbox(), grant.task()), question, key);
+            var run = runs.requireActive(grant.sandbox(), grant.task());
+            var policy = tasks.find(grant.task()).flatMap(ReviewJson::policy).orElse(ReviewPolicy.NONE);
+            Review review = reviews.ask(run, question, policy, key);
             return out -> ASKED.writeFields(out, review);
         });
     }

@@ -12,9 +12,11 @@ import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
 import dev.vivarium.json.EgressJson;
+import dev.vivarium.json.GitJson;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
+import dev.vivarium.json.ReviewJson;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.model.NewSandbox;
@@ -38,6 +40,7 @@ public final class SpawnHandler {
             optional("task", RunJson.NEW_TASK),
             optional("task_id", STRING),
             optional("agent_type", STRING, "The same as `task.agent_type`."),
+            optional("review_policy", ReviewJson.POLICY, "The same as `task.review_policy`."),
             field("runtime", JsonType.constants(Run.Runtime.class, Run.Runtime::text)),
             optional("command", JsonType.list(STRING)),
             optional("model", STRING),
@@ -50,9 +53,11 @@ public final class SpawnHandler {
             optional("timeout_minutes", NUMBER),
             optional("on_idle", SessionJson.ON_IDLE),
             optional("budget_usd", NUMBER),
+            optional("guardian", RunJson.GUARDIAN, "The policy of the guardian; that of the server by default."),
             optional("resume_from", STRING, """
                             The sandbox of an earlier run of the same owner and runtime. The new run continues its \
-                            conversation."""));
+                            conversation."""),
+            optional("repository", GitJson.NEW_REPOSITORY, "Cloned into the sandbox before the worker starts."));
     private static final ObjectType<Spawned> SPAWNED = object(
             "Spawned",
             field("sandbox_id", SANDBOX_ID, spawned -> spawned.run().sandbox()),
@@ -105,16 +110,20 @@ public final class SpawnHandler {
                 fields.optionalString("model"),
                 sandbox,
                 fields.optionalNumber("budget_usd"),
-                fields.optionalString("resume_from"));
+                fields.optionalString("resume_from"),
+                fields.optional("guardian", RunJson.GUARDIAN),
+                fields.optional("repository", GitJson.NEW_REPOSITORY));
         fields.refuseOthers();
         return request;
     }
 
     private static Optional<NewTask> task(JsonFields fields) {
         var agentType = fields.optionalString("agent_type");
+        var policy = fields.optionalObject("review_policy");
         return fields.optionalObject("task")
                 .map(task ->
                         agentType.map(type -> task.with("agent_type", type)).orElse(task))
+                .map(task -> policy.map(one -> task.with("review_policy", one)).orElse(task))
                 .map(RunJson.NEW_TASK::read);
     }
 

@@ -24,7 +24,7 @@ import java.util.function.Function;
 record SubmittedEvent(NewEvent event, Optional<NewMessage> message) {
     /// Prefixes of the types that workers must not append.
     private static final List<String> RESERVED_PREFIXES =
-            List.of("user.", "guardian.", "sandbox.", "command.", "file.", "agent.model_call");
+            List.of("user.", "guardian.", "sandbox.", "command.", "file.", "git.", "agent.model_call");
 
     private static final List<String> RESERVED_SOURCES = List.of(NewEvent.OURS, NewEvent.KERNEL);
 

@@ -100,7 +100,7 @@ public final class TasksHandler {
                     Otherwise a worker claims it.""")
             .takes(TaskJson.NEW_TASK)
             .answers(201, "The task.", TaskJson.TASK)
-            .fails(403, 422);
+            .fails(403, 422, 501);
 
     public static final RouteDescription ADD_GRAPH = RouteDescription.post("/api/v1/tasks/graph", KEY)
             .named("addTaskGraph", "Add a graph of tasks to the queue")
@@ -109,7 +109,7 @@ public final class TasksHandler {
                     itself are rejected.""")
             .takes(TaskJson.GRAPH)
             .answers(201, "The ids of the tasks, in the order of the request.", ADDED_GRAPH)
-            .fails(403, 422);
+            .fails(403, 422, 501);
 
     public static final RouteDescription LIST = RouteDescription.get("/api/v1/tasks", KEY)
             .named("listTasks", "List the tasks of the queue, newest first")

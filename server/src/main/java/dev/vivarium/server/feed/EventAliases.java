@@ -16,7 +16,6 @@ final class EventAliases {
 
     private static final Map<String, Set<String>> TYPES = Map.ofEntries(
             Map.entry("SANDBOX_SPAWNED", Set.of("sandbox.started")),
-            Map.entry("SANDBOX_TERMINATED_IDLE", Set.of("sandbox.terminated")),
             Map.entry(
                     "SANDBOX_MESSAGE_QUEUED",
                     Set.of(
@@ -39,8 +38,7 @@ final class EventAliases {
     /// Names that mean only a part of the events of their type, and the text in their data.
     private static final Map<String, String> PARTS = Map.of(
             "TASK_COMPLETED", "\"status\":\"completed\"",
-            "TASK_FAILED", "\"status\":\"failed\"",
-            "SANDBOX_TERMINATED_IDLE", "\"reason\":\"idle\"");
+            "TASK_FAILED", "\"status\":\"failed\"");
 
     private EventAliases() {}
 
@@ -48,6 +46,11 @@ final class EventAliases {
     static boolean matches(String name, Event event) {
         boolean isPart = event.data().contains(PARTS.getOrDefault(name, ""));
         return isPart && TYPES.getOrDefault(name, Set.of(type(name))).contains(event.type());
+    }
+
+    /// Returns the types of the events that a name can mean.
+    static Set<String> typesOf(String name) {
+        return TYPES.getOrDefault(name, Set.of(type(name)));
     }
 
     /// Returns the type of a name such as `SANDBOX_AGENT_TOOL_USE`; empty for any other text.

@@ -44,7 +44,12 @@ public final class Feed {
 
     /// Subscribes `who` to the feed.
     public Subscription open(Principal who) {
-        return new Subscription(log.listen(), who);
+        return new Subscription(log.listen(), viewer(who));
+    }
+
+    /// Returns the view of `who` on all events.
+    public Viewer viewer(Principal who) {
+        return new Viewer(who);
     }
 
     private Optional<ThreadKey> owner(SandboxId sandbox) {
@@ -63,11 +68,11 @@ public final class Feed {
     /// Subscription of one principal. Confined to one worker at a time.
     public final class Subscription {
         private final LiveFeed listener;
-        private final Principal who;
+        private final Viewer viewer;
 
-        private Subscription(LiveFeed listener, Principal who) {
+        private Subscription(LiveFeed listener, Viewer viewer) {
             this.listener = listener;
-            this.who = who;
+            this.viewer = viewer;
         }
 
         /// Returns the next events that the subscriber may see and that match the filter. Waits at most
@@ -76,19 +81,39 @@ public final class Feed {
             LiveFeed.Heard batch = listener.next(timeout);
             FeedFilter filter = wanted.get();
             var gaps = batch.missed().gaps().stream()
-                    .filter(gap -> maySee(gap.logId()))
+                    .filter(gap -> viewer.maySee(gap.logId()))
                     .toList();
             var events = batch.events().stream()
-                    .filter(event -> maySee(event.logId()) && filter.includes(event, entities(event)))
+                    .filter(event -> viewer.includes(filter, event))
                     .toList();
             return new LiveFeed.Heard(new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
         }
 
-        private boolean maySee(LogId logId) {
+        /// Writes an event and its entities.
+        public void write(JsonGenerator out, Event event) {
+            viewer.write(out, event);
+        }
+    }
+
+    /// View of one principal on all events. Thread-safe.
+    public final class Viewer {
+        private final Principal who;
+
+        private Viewer(Principal who) {
+            this.who = who;
+        }
+
+        /// Reports whether the principal may see the events of a log now.
+        public boolean maySee(LogId logId) {
             return scopes(logId).isPresent();
         }
 
-        /// Returns the subscriber's scopes for a log, or nothing if the subscriber may not see the log.
+        /// Reports whether the principal may see an event, and the event matches a filter.
+        public boolean includes(FeedFilter filter, Event event) {
+            return maySee(event.logId()) && filter.includes(event, entities(event));
+        }
+
+        /// Returns the principal's scopes for a log, or nothing if the principal may not see the log.
         private Optional<Scopes> scopes(LogId logId) {
             return switch (logId) {
                 case SandboxId sandbox -> scopes(sandbox);

@@ -3,12 +3,15 @@ package dev.vivarium.server.operation;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.git.GitCredentials;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.NewRun;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.run.Workers;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.NewTask;
+import dev.vivarium.model.Repository;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxId;
 import dev.vivarium.model.ThreadId;
@@ -34,12 +37,14 @@ public final class StartRun {
     private final Agents agents;
     private final Tasks tasks;
     private final SandboxRule rule;
+    private final GitCredentials git;
     private final SecureRandom random = new SecureRandom();
 
-    public StartRun(Agents agents, Tasks tasks, SandboxRule rule) {
+    public StartRun(Agents agents, Tasks tasks, SandboxRule rule, GitCredentials git) {
         this.agents = agents;
         this.tasks = tasks;
         this.rule = rule;
+        this.git = git;
     }
 
     /// Either `task` or `taskId` is present. Immutable.
@@ -55,7 +60,9 @@ public final class StartRun {
             Optional<String> model,
             NewSandbox sandbox,
             OptionalDouble budgetUsd,
-            Optional<String> resumeFrom) {}
+            Optional<String> resumeFrom,
+            Optional<GuardianPolicy> guardian,
+            Optional<Repository> repository) {}
 
     /// Returns the rule that the sandboxes of runs must follow.
     public SandboxRule rule() {
@@ -77,7 +84,14 @@ public final class StartRun {
         var resume = request.resumeFrom.map(StartRun::sandbox);
         var assignment = assignment(request, owner);
         checkSandbox(program.runtime(), request.sandbox);
-        return agents.start(new NewRun(assignment, program, request.sandbox, budget, resume));
+        var repository = accepted(owner, request.repository);
+        return agents.start(
+                new NewRun(assignment, program, request.sandbox, budget, resume, request.guardian, repository));
+    }
+
+    /// Returns the repository with a stored credential of the owner. Fails if the credential cannot be used.
+    Optional<Repository> accepted(UserId owner, Optional<Repository> repository) {
+        return repository.map(wanted -> git.accepted(owner, wanted));
     }
 
     private static Run.Program program(Request request) {

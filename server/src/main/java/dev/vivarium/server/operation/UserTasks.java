@@ -3,10 +3,12 @@ package dev.vivarium.server.operation;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.core.access.Principal;
+import dev.vivarium.core.sandbox.Snapshots;
 import dev.vivarium.core.task.Dependents;
 import dev.vivarium.core.task.TaskClaims;
 import dev.vivarium.core.task.TaskFilter;
 import dev.vivarium.core.task.TaskQueue;
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.NewQueuedTask;
 import dev.vivarium.model.QueuedTask;
 import dev.vivarium.model.TaskError;
@@ -25,20 +27,33 @@ public final class UserTasks {
     private final TaskQueue queue;
     private final TaskClaims claims;
     private final StartRun startRun;
+    private final Snapshots snapshots;
 
-    public UserTasks(TaskQueue queue, StartRun startRun) {
+    public UserTasks(TaskQueue queue, StartRun startRun, Snapshots snapshots) {
         this.queue = queue;
         this.claims = new TaskClaims(queue);
         this.startRun = startRun;
+        this.snapshots = snapshots;
     }
 
     /// Adds tasks of one owner, all or none. Applies the rules for runs to each.
     public List<TaskId> add(Principal caller, UserId owner, List<NewQueuedTask> tasks) {
         CreateSandbox.requireMayActFor(caller, owner);
-        return queue.add(owner, tasks);
+        return queue.add(
+                owner, tasks.stream().map(task -> withCredential(owner, task)).toList());
     }
 
-    /// Fails with `InvalidRequest` if the server could not run the task.
+    private NewQueuedTask withCredential(UserId owner, NewQueuedTask task) {
+        TaskPlan plan = task.plan();
+        return new NewQueuedTask(
+                task.name(),
+                task.task(),
+                plan.withRepository(startRun.accepted(owner, plan.repository())),
+                task.dependsOn());
+    }
+
+    /// Fails with `InvalidRequest` if the server could not run the task, and with `Unsupported` if it inherits
+    /// files and the provider does not support snapshots.
     public void check(UserId owner, TaskPlan plan) {
         plan.budgetUsd().ifPresent(StartRun::requireBudget);
         var sandbox = plan.sandbox(new ThreadKey(owner, new ThreadId("task")));
@@ -47,11 +62,21 @@ public final class UserTasks {
                 && plan.limits().isEmpty()
                 && plan.egress().isEmpty()
                 && plan.image().isEmpty()
-                && plan.budgetUsd().isEmpty();
+                && plan.budgetUsd().isEmpty()
+                && plan.repository().isEmpty()
+                && plan.inherit().isEmpty()
+                && plan.race().isEmpty();
         require(
                 plan.program().isPresent() || isEmpty,
                 "runtime",
-                "is required with env, limits, egress, image or budget_usd");
+                "is required with env, limits, egress, image, budget_usd, repository, inherit or attempts");
+        require(
+                plan.race().isEmpty() || plan.repository().isEmpty(),
+                "attempts",
+                "must not be given with repository, because all attempts would push to one branch");
+        if (plan.inherit().filter(Inherit::files).isPresent()) {
+            snapshots.requireSupported();
+        }
     }
 
     /// Returns the newest tasks of the caller, or of all users for the admin.

@@ -4,7 +4,10 @@ import dev.vivarium.core.access.Scopes;
 import dev.vivarium.core.access.Tokens;
 import dev.vivarium.core.egress.EgressConfig;
 import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
+import dev.vivarium.model.ReviewPolicy;
+import dev.vivarium.model.Run;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.policy.CommandPolicy;
 import dev.vivarium.server.settings.EngineConfig.ProviderKind;
@@ -103,6 +106,31 @@ public final class Catalogue {
             MINUTE,
             new Range(0.01, 525_600),
             "Timeout of a review, a question of an agent to a user."));
+    static final Setting<ReviewPolicy.OnTimeout> REVIEW_ON_TIMEOUT = add(Setting.choice(
+            "review-on-timeout",
+            "reject",
+            List.of("reject", "approve", "fail", "escalate"),
+            text -> TextEnum.of(ReviewPolicy.OnTimeout.class, text),
+            "Default of `on_timeout` of a review: what the server does if nobody answers."));
+    static final Setting<Boolean> WEBHOOK_ALLOW_PRIVATE = add(Setting.choice(
+            "webhook-allow-private",
+            "off",
+            List.of("on", "off"),
+            "on"::equals,
+            "Whether webhooks may use receivers with a private address."));
+    static final Setting<Integer> WEBHOOK_ATTEMPTS = add(Setting.integer(
+            "webhook-attempts",
+            12,
+            new Range(1, 100),
+            "Number of requests after which the server gives up a delivery."));
+    static final Setting<Duration> WEBHOOK_TIMEOUT = add(Setting.time(
+            "webhook-timeout-seconds",
+            10,
+            SECOND,
+            new Range(0.1, 300),
+            "Time that the receiver of a webhook has for its response."));
+    static final Setting<Duration> HEALTH_EVERY = add(Setting.time(
+            "health-every-seconds", 30, SECOND, new Range(0.1, 3600), "Interval of the figures `work` in `/health`."));
     static final Setting<Duration> AFTER_RUN = add(Setting.time(
             "after-run-minutes",
             5,
@@ -121,6 +149,105 @@ public final class Catalogue {
             0,
             new Range(0, 10_000),
             "The same for one `agent_type`; 0 for no limit."));
+    static final Setting<Boolean> IDLE_DETECTION = add(Setting.choice(
+                    "idle-detection-enabled",
+                    "true",
+                    List.of("true", "false"),
+                    "true"::equals,
+                    "Whether the server ends a run whose worker is alive but does no work.")
+            .withAlias("IDLE_DETECTION_ENABLED"));
+    static final Setting<Duration> IDLE_THRESHOLD = add(Setting.time(
+                    "idle-threshold-minutes",
+                    30,
+                    MINUTE,
+                    new Range(0.01, 525_600),
+                    "Time without work and without input after which a run is idle.")
+            .withAlias("IDLE_THRESHOLD_MINUTES"));
+    static final Setting<Duration> IDLE_CHECK = add(Setting.time(
+                    "idle-check-interval-seconds",
+                    60,
+                    SECOND,
+                    new Range(0.1, 86_400),
+                    "Interval of the check for idle runs.")
+            .withAlias("IDLE_CHECK_INTERVAL_SECONDS"));
+    static final Setting<Duration> HEARTBEAT = add(Setting.time(
+            "heartbeat-seconds",
+            15,
+            SECOND,
+            new Range(0.1, 300),
+            "Interval of the heartbeats of a worker. After three missed ones, its task is restarted."));
+    static final Setting<Duration> HEARTBEAT_CHECK = add(Setting.time(
+            "heartbeat-check-seconds",
+            10,
+            SECOND,
+            new Range(0.1, 300),
+            "Interval of the check for missed heartbeats."));
+    static final Setting<Integer> MAX_RESTARTS = add(Setting.integer(
+            "max-restarts",
+            3,
+            new Range(0, 100),
+            "Maximum number of restarts of a task within 30 minutes, after its worker crashed or stopped responding;"
+                    + " 0 for none."));
+    static final Setting<Duration> DIAGNOSTIC_INTERVAL = add(Setting.time(
+            "diagnostic-interval-seconds",
+            60,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval of the search for stuck workflows, in which tasks wait and none can start."));
+    static final Setting<Optional<Run.Runtime>> DIAGNOSTIC_RUNTIME = add(Setting.choice(
+            "diagnostic-runtime",
+            "off",
+            List.of("off", "claude", "openhands"),
+            text -> TextEnum.find(Run.Runtime.class, text),
+            "Agent of the diagnostic task that the server starts for a stuck workflow; `off` for none."));
+    static final Setting<GuardianPolicy> GUARDIAN = add(Setting.choice(
+            "guardian",
+            "steer",
+            List.of("off", "watch", "steer", "stop"),
+            text -> TextEnum.of(GuardianPolicy.class, text),
+            "Policy of the guardian for runs without one of their own: `off`, `watch`, `steer` or `stop`; see"
+                    + " `docs/explain/guardian.md`."));
+    static final Setting<Duration> GUARDIAN_INTERVAL = add(Setting.time(
+            "guardian-interval-seconds",
+            60,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval in which the guardian looks at all active runs."));
+    static final Setting<Duration> GUARDIAN_COOLDOWN = add(Setting.time(
+            "guardian-cooldown-seconds",
+            120,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Minimum time between two actions of the guardian on one run."));
+    static final Setting<Integer> GUARDIAN_NUDGES = add(Setting.integer(
+            "guardian-max-nudges", 5, new Range(0, 1000), "Maximum number of messages of the guardian to one run."));
+    static final Setting<Duration> GUARDIAN_ANSWER = add(Setting.time(
+            "guardian-answer-minutes",
+            10,
+            MINUTE,
+            new Range(0.001, 525_600),
+            "Time that a user has to answer the guardian before the policy `stop` stops the run."));
+    static final Setting<Optional<String>> GUARDIAN_MODEL = add(Setting.text(
+            "guardian-model",
+            "Model that judges the trajectories of runs, such as `claude-haiku-4-5` or `openai/gpt-5-mini`; none by"
+                    + " default."));
+    static final Setting<Duration> GUARDIAN_MODEL_TIMEOUT = add(Setting.time(
+            "guardian-model-timeout-seconds",
+            30,
+            SECOND,
+            new Range(0.1, 600),
+            "Time limit of one judgement of `guardian-model`."));
+    static final Setting<Double> GUARDIAN_MODEL_BUDGET = add(Setting.number(
+            "guardian-model-budget-usd",
+            1,
+            new Range(0, MANY),
+            "Maximum cost of the judgements of `guardian-model` in one day, in UTC."));
+    static final Setting<Duration> CONDUCTOR_INTERVAL = add(Setting.time(
+            "conductor-interval-seconds",
+            300,
+            SECOND,
+            new Range(0.1, 86_400),
+            "Interval in which the conductor compares the active runs of each user."));
     static final Setting<Duration> TRANSCRIPTS_KEPT = add(Setting.time(
             "transcript-hours",
             720,
@@ -307,6 +434,13 @@ public final class Catalogue {
             EgressConfig.CONNECTIONS,
             new Range(1, 512),
             "Maximum number of outbound connections of a sandbox; further ones wait."));
+
+    static final Setting<Optional<List<String>>> GIT_PRIVATE =
+            add(Setting.lines("git-private", "Private addresses that git remotes may have, such as `10.1.2.0/24`."));
+    static final Setting<Duration> GIT_TIMEOUT = add(Setting.time(
+            "git-timeout-seconds", 30, SECOND, new Range(0.1, 3600), "Maximum time without data from a git remote."));
+    static final Setting<Long> GIT_CACHE = add(Setting.megabytes(
+            "git-cache-mb", 4096, new Range(0, MANY), "Maximum size of the mirrors of git repositories; 0 for none."));
 
     static final Setting<URI> MODEL_URL = add(Setting.url(
             "model-url",

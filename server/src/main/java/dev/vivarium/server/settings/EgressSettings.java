@@ -30,7 +30,7 @@ final class EgressSettings {
         return new EgressConfig(
                 standard,
                 most,
-                blocks(settings),
+                blocks(settings, Catalogue.EGRESS_PRIVATE),
                 settings.get(Catalogue.EGRESS_CREDENTIALS)
                         .map(EgressSettings::credentials)
                         .orElse(List.of()),
@@ -43,13 +43,11 @@ final class EgressSettings {
         return Egress.of(setting.key(), words(settings.get(setting)));
     }
 
-    private static List<AddressBlock> blocks(Settings settings) {
+    static List<AddressBlock> blocks(Settings settings, Setting<Optional<List<String>>> setting) {
         try {
-            return words(settings.get(Catalogue.EGRESS_PRIVATE)).stream()
-                    .map(AddressBlock::of)
-                    .toList();
+            return words(settings.get(setting)).stream().map(AddressBlock::of).toList();
         } catch (IllegalArgumentException e) {
-            throw SandboxException.invalid(Catalogue.EGRESS_PRIVATE.key(), String.valueOf(e.getMessage()));
+            throw SandboxException.invalid(setting.key(), String.valueOf(e.getMessage()));
         }
     }
 

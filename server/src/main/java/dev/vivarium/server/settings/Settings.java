@@ -3,6 +3,7 @@ package dev.vivarium.server.settings;
 import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.core.store.PostgresAddress;
+import dev.vivarium.model.NearestName;
 import dev.vivarium.model.SandboxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,11 +36,7 @@ public final class Settings {
             "VIV_BENCH_JAVA_OPTS");
 
     /// Variables of other sandbox servers that operators may bring along. This server has no use for them.
-    private static final Map<String, String> WITHOUT_EFFECT = Map.of(
-            "WORKERS", "this version runs on one machine",
-            "IDLE_DETECTION_ENABLED", "idle sandboxes always end; set VIV_SESSION_TIMEOUT_MINUTES",
-            "IDLE_THRESHOLD_MINUTES", "set VIV_SESSION_TIMEOUT_MINUTES instead",
-            "IDLE_CHECK_INTERVAL_SECONDS", "the server checks each sandbox when it is due");
+    private static final Map<String, String> WITHOUT_EFFECT = Map.of("WORKERS", "this version runs on one machine");
 
     private static final Set<Setting<?>> SECRETS = Set.of(Catalogue.API_KEY, Catalogue.MODEL_KEY, Catalogue.OPENAI_KEY);
 

@@ -81,9 +81,27 @@ class SettingsTest {
     @Test
     void variablesWithoutEffectAreReported() {
         assertThat(Settings.withoutEffect(Map.of("WORKERS", "http://worker1:5000", "IDLE_THRESHOLD_MINUTES", "5")))
-                .containsExactly(
-                        "IDLE_THRESHOLD_MINUTES is set, but has no effect: set VIV_SESSION_TIMEOUT_MINUTES instead",
-                        "WORKERS is set, but has no effect: this version runs on one machine");
+                .containsExactly("WORKERS is set, but has no effect: this version runs on one machine");
+    }
+
+    @Test
+    void idleDetectionHasTheNamesOfOtherServers() {
+        var idle = read(
+                        List.of(),
+                        Map.of(
+                                "IDLE_DETECTION_ENABLED",
+                                "false",
+                                "IDLE_THRESHOLD_MINUTES",
+                                "5",
+                                "IDLE_CHECK_INTERVAL_SECONDS",
+                                "10"))
+                .runs()
+                .liveness()
+                .idle();
+
+        assertThat(idle.isEnabled()).isFalse();
+        assertThat(idle.threshold()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(idle.every()).isEqualTo(Duration.ofSeconds(10));
     }
 
     @Test

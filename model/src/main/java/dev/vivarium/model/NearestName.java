@@ -1,13 +1,14 @@
-package dev.vivarium.server.settings;
+package dev.vivarium.model;
 
 import java.util.Comparator;
 import java.util.List;
 
 /// Search for the known name that is nearest to a misspelt one. Stateless.
-final class NearestName {
+public final class NearestName {
     private NearestName() {}
 
-    static String of(String wrong, List<String> known) {
+    /// Returns the nearest name of a list that is not empty.
+    public static String of(String wrong, List<String> known) {
         return known.stream()
                 .min(Comparator.comparingInt(name -> distance(wrong, name)))
                 .orElseThrow();

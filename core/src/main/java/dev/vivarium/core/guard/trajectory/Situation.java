@@ -1,0 +1,18 @@
+package dev.vivarium.core.guard.trajectory;
+
+import dev.vivarium.model.GuardianPolicy;
+import dev.vivarium.model.Review;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/// Facts for a decision of the guardian about a run. Immutable.
+///
+/// @param findings of the rules, the most specific first
+/// @param seq      newest step of the run
+/// @param review   the review that the guardian requested, if it waits for one
+record Situation(GuardianPolicy policy, List<Finding> findings, long seq, Optional<Review> review, Instant now) {
+    Situation {
+        findings = List.copyOf(findings);
+    }
+}
