@@ -48,7 +48,7 @@ test: setup ## run every check and every test
 	@# their processes. The output of the second group is printed after that of Maven. A failed test does not stop Maven,
 	@# so that one run finds the failures of all modules; scripts/failures then fails. The format was checked before.
 	@others=$$(mktemp); since=$$(mktemp); set -m; { nice scripts/worker-image; nice scripts/gitea; } >/dev/null & image=$$!; \
-	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; $(mvn) verify -Dmaven.test.failure.ignore -Dspotless.check.skip & maven=$$!; set +m; \
+	nice scripts/test-others >"$$others" 2>&1 & beside=$$!; $(mvn) verify -Dmaven.test.failure.ignore -Dspotless.check.skip -Dvivarium.distribution=$(CURDIR)/build/vivarium & maven=$$!; set +m; \
 	trap 'kill -- -$$image -$$beside -$$maven 2>/dev/null || true; rm -f "$$others" "$$since"' EXIT; \
 	status=0; wait $$maven || status=$$?; wait $$beside || status=$$?; cat "$$others"; \
 	scripts/failures "$$since" || status=$$?; exit $$status

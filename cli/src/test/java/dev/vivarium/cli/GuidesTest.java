@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -139,14 +140,17 @@ class GuidesTest {
         assertThat(process.waitFor()).as(output).isZero();
     }
 
-    /// Writes `bin/viv`, which starts the classes under test.
+    /// Writes `bin/viv`, which starts the built distribution. Without one, as in a run of this test alone, it
+    /// starts the classes under test.
     private void installViv() throws IOException {
         Path viv = Files.createDirectory(directory.resolve("bin")).resolve("viv");
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        Files.writeString(viv, """
-                #!/bin/sh
-                exec '%s' -XX:TieredStopAtLevel=1 -cp '%s' dev.vivarium.cli.Main "$@"
-                """.formatted(java, System.getProperty("java.class.path")));
+        String classes = "'%s' -XX:TieredStopAtLevel=1 -cp '%s' dev.vivarium.cli.Main"
+                .formatted(java, System.getProperty("java.class.path"));
+        String program = Optional.ofNullable(System.getProperty("vivarium.distribution"))
+                .map(built -> "'" + built + "/bin/viv'")
+                .orElse(classes);
+        Files.writeString(viv, "#!/bin/sh\nexec %s \"$@\"\n".formatted(program));
         assertThat(viv.toFile().setExecutable(true)).isTrue();
     }
 }

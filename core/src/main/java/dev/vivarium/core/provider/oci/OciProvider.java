@@ -333,12 +333,22 @@ public final class OciProvider implements Provider {
     }
 
     /// Flushes the cached data of the disk of a machine. Its processes are frozen, so nothing is written
-    /// afterwards.
-    private static void flush(RunDirectory directory) throws IOException {
+    /// afterwards. After the death of a machine the kernel flushes the data when it unmounts the disk, which
+    /// happens later.
+    private void flush(RunDirectory directory) throws IOException {
         if (directory.isAlive()) {
             var workspace = "/proc/" + directory.pid().orElseThrow() + "/root" + Layout.WORKSPACE;
             HostTool.run("flush the disk", List.of("sync", "--file-system", workspace));
+        } else {
+            detach(directory);
         }
+    }
+
+    /// Waits until the kernel has unmounted the disk of a machine whose init is dead.
+    private void detach(RunDirectory directory) {
+        cgroups.of(directory.id()).kill();
+        require("wait for the processes", cgroups.of(directory.id())::isEmpty);
+        require("detach the disk", () -> !directory.holdsLoop());
     }
 
     @Override
