@@ -67,9 +67,7 @@ class IsolatedRestartTest {
 
     @Test
     void aKilledGuestIsReplacedOnItsFiles() throws IOException {
-        // Data that the kernel has not written to the disk when the guest dies.
-        var run = begin(
-                "if [ ! -e begun ]; then head -c 16m /dev/urandom > data; fi; " + CONTINUE + "exec sleep 1000", "");
+        var run = begin(CONTINUE + "exec sleep 1000", "");
         String init = Files.readString(
                         server.home().resolve("run").resolve(run.id()).resolve("pid"))
                 .strip();

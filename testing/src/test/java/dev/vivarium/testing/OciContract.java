@@ -22,6 +22,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /// Contract of the oci provider beyond the common contract, under a runtime that shares the kernel of the host.
@@ -63,6 +67,32 @@ abstract class OciContract extends IsolationContract implements HostTracesContra
             restart();
             assertThat(provider().adopt(box.id(), TIMEOUT)).isEmpty();
             provider().remove(box.id(), Disk.ERASE);
+        }
+    }
+
+    /// After the death of a machine the kernel writes cached data when it unmounts the disk. An open directory
+    /// delays that.
+    @Test
+    void snapshotOfADeadMachineWaitsForItsData() throws Exception {
+        var snapshot = newSnapshot();
+        try (var box = start();
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            box.run("echo cached > file");
+            var init = Files.readString(
+                            home.resolve("run").resolve(box.id().value()).resolve("pid"))
+                    .strip();
+            Future<Long> taken;
+            try (var held = Files.newDirectoryStream(Path.of("/proc/" + init + "/root/workspace"))) {
+                assertThat(held).isNotNull();
+                ProcessHandle.of(Long.parseLong(init)).orElseThrow().destroyForcibly();
+                await().until(() -> !box.machine().isAlive());
+                taken = threads.submit(() -> provider().snapshot(box.id(), snapshot));
+                assertThatThrownBy(() -> taken.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+            }
+            assertThat(taken.get()).isPositive();
+        }
+        try (var fork = fork(snapshot)) {
+            assertThat(fork.output("cat file")).isEqualTo("cached");
         }
     }
 
