@@ -78,7 +78,7 @@ final class TaskLsCommand implements Callable<Integer> {
             table.row(
                     entry.id().value(),
                     entry.status().text(),
-                    task.plan().priority().text(),
+                    task.plan().schedule().priority().text(),
                     task.plan()
                             .program()
                             .map(program -> program.runtime().text())

@@ -49,19 +49,19 @@ final class TaskShowCommand implements Callable<Integer> {
                 "status",
                 task.status().text() + task.message().map(why -> ": " + why).orElse(""));
         entry.nextAttemptAt().ifPresent(at -> line("next", "attempt at " + at));
-        line("priority", entry.plan().priority().text());
+        line("priority", entry.plan().schedule().priority().text());
         line("runtime", entry.plan().program().map(TaskShowCommand::program).orElse("a worker outside of the server"));
         if (!entry.dependsOn().isEmpty()) {
             line("after", entry.dependsOn().stream().map(TaskId::value).collect(Collectors.joining(", ")));
         }
-        line("limits", Times.text(entry.plan().runTimeout()) + " for each attempt, " + retries(entry));
+        line("limits", Times.text(entry.plan().schedule().runTimeout()) + " for each attempt, " + retries(entry));
         line("cost", TaskLsCommand.dollars(entry.costUsd()));
         line("created", task.createdAt().toString());
         task.result().ifPresent(result -> line("result", result));
     }
 
     private static String retries(QueuedTask entry) {
-        int retries = entry.plan().maxRetries();
+        int retries = entry.plan().schedule().maxRetries();
         return "at most " + (retries == 1 ? "1 retry" : retries + " retries");
     }
 

@@ -30,6 +30,8 @@ import dev.vivarium.model.TaskAttempt;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSandbox;
+import dev.vivarium.model.TaskSchedule;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -148,21 +150,25 @@ public final class TaskJson {
                     STRING,
                     "The reason of the status.",
                     entry -> entry.task().message()),
-            field("priority", PRIORITY, entry -> entry.plan().priority()),
+            field("priority", PRIORITY, entry -> entry.plan().schedule().priority()),
             field("depends_on", list(TASK_ID), QueuedTask::dependsOn),
             optional("type", STRING, entry -> entry.task().wanted().type()),
             optional(PHASE, STRING, entry -> RunJson.word(entry.task(), PHASE)),
             optional(RunJson.TICKET, STRING, entry -> RunJson.word(entry.task(), RunJson.TICKET)),
-            optional(RunJson.AGENT_TYPE, STRING, entry -> entry.plan().agentType()),
+            optional(
+                    RunJson.AGENT_TYPE, STRING, entry -> entry.plan().schedule().agentType()),
             optional("runtime", RunJson.RUNTIME, entry -> entry.plan().program().map(Run.Program::runtime)),
             optional(
                     "command",
                     list(STRING),
                     entry -> entry.plan().program().map(Run.Program::command).filter(command -> !command.isEmpty())),
             optional("model", STRING, entry -> entry.plan().program().flatMap(Run.Program::model)),
-            field("timeout_minutes", MINUTES, entry -> entry.plan().runTimeout()),
-            optional("queue_timeout_minutes", MINUTES, entry -> entry.plan().queueTimeout()),
-            field("max_retries", INT, entry -> entry.plan().maxRetries()),
+            field("timeout_minutes", MINUTES, entry -> entry.plan().schedule().runTimeout()),
+            optional(
+                    "queue_timeout_minutes",
+                    MINUTES,
+                    entry -> entry.plan().schedule().queueTimeout()),
+            field("max_retries", INT, entry -> entry.plan().schedule().maxRetries()),
             optional("budget_usd", DECIMAL, entry -> entry.plan().budgetUsd()),
             optional("guardian", RunJson.GUARDIAN, entry -> entry.plan().guardian()),
             optional("repository", GitJson.REPOSITORY, entry -> entry.plan().repository()),
@@ -192,16 +198,18 @@ public final class TaskJson {
                 .orElse(task.context());
         var plan = new TaskPlan(
                 program(fields),
-                priority,
-                fields.optionalString(RunJson.AGENT_TYPE),
-                fields.optional("timeout_minutes", MINUTES).orElse(TaskPlan.RUN_TIMEOUT),
-                fields.optional("queue_timeout_minutes", MINUTES),
-                fields.optional("max_retries", INT).orElse(TaskPlan.RETRIES),
+                new TaskSchedule(
+                        priority,
+                        fields.optionalString(RunJson.AGENT_TYPE),
+                        fields.optional("timeout_minutes", MINUTES).orElse(TaskSchedule.RUN_TIMEOUT),
+                        fields.optional("queue_timeout_minutes", MINUTES),
+                        fields.optional("max_retries", INT).orElse(TaskSchedule.RETRIES)),
+                new TaskSandbox(
+                        fields.optional("env", ExecJson.ENVIRONMENT).orElse(Map.of()),
+                        fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
+                        fields.optional("egress", EgressJson.EGRESS),
+                        fields.optionalString("image")),
                 fields.optional("budget_usd", DECIMAL),
-                fields.optional("env", ExecJson.ENVIRONMENT).orElse(Map.of()),
-                fields.optionalObject("limits").map(limits -> SessionJson.readLimits(limits, standard)),
-                fields.optional("egress", EgressJson.EGRESS),
-                fields.optionalString("image"),
                 fields.optional("guardian", RunJson.GUARDIAN),
                 fields.optional("repository", GitJson.NEW_REPOSITORY),
                 fields.optional("inherit", INHERIT),

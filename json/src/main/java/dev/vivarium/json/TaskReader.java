@@ -17,10 +17,11 @@ import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSandbox;
+import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.UserId;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -71,16 +72,14 @@ public final class TaskReader {
                                 runtime,
                                 fields.findStrings("command").orElse(List.of()),
                                 fields.optionalString("model"))),
-                fields.optional("priority", TaskJson.PRIORITY).orElse(TaskPriority.MEDIUM),
-                fields.optionalString(RunJson.AGENT_TYPE),
-                fields.optional("timeout_minutes", MINUTES).orElse(TaskPlan.RUN_TIMEOUT),
-                fields.optional("queue_timeout_minutes", MINUTES),
-                fields.optional("max_retries", INT).orElse(TaskPlan.RETRIES),
+                new TaskSchedule(
+                        fields.optional("priority", TaskJson.PRIORITY).orElse(TaskPriority.MEDIUM),
+                        fields.optionalString(RunJson.AGENT_TYPE),
+                        fields.optional("timeout_minutes", MINUTES).orElse(TaskSchedule.RUN_TIMEOUT),
+                        fields.optional("queue_timeout_minutes", MINUTES),
+                        fields.optional("max_retries", INT).orElse(TaskSchedule.RETRIES)),
+                TaskSandbox.DEFAULT,
                 fields.optional("budget_usd", DECIMAL),
-                Map.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
                 fields.optional("guardian", RunJson.GUARDIAN),
                 fields.optionalObject("repository").map(TaskReader::repository),
                 fields.optional("inherit", TaskJson.INHERIT),

@@ -19,13 +19,14 @@ import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSandbox;
+import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.UserId;
 import java.io.ByteArrayInputStream;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -38,16 +39,14 @@ class TaskReaderTest {
     void aTaskIsReadAsItWasWritten() {
         var plan = new TaskPlan(
                 Optional.of(new Run.Program(Run.Runtime.COMMAND, List.of("make", "test"), Optional.of("large"))),
-                TaskPriority.HIGH,
-                Optional.of("coder"),
-                Duration.ofMinutes(30),
-                Optional.of(Duration.ofMinutes(90)),
-                7,
+                new TaskSchedule(
+                        TaskPriority.HIGH,
+                        Optional.of("coder"),
+                        Duration.ofMinutes(30),
+                        Optional.of(Duration.ofMinutes(90)),
+                        7),
+                TaskSandbox.DEFAULT,
                 Optional.of(new BigDecimal("2.5")),
-                Map.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
                 Optional.of(GuardianPolicy.STOP),
                 Optional.of(repository()),
                 Optional.of(new Inherit(OTHER.value(), true, false)),

@@ -92,7 +92,7 @@ public final class AttemptRunner {
         sandboxes.find(key).ifPresent(left -> end(left, "its run did not begin"));
         var assignment =
                 new NewRun.Assignment.Attempt(task.id(), job.attempt().run().orElseThrow(), check);
-        NewSandbox sandbox = job.row().plan().sandbox(key);
+        NewSandbox sandbox = job.row().plan().sandbox().request(key);
         var wanted = new NewRun(
                 assignment,
                 job.row().plan().program().orElseThrow(),
@@ -131,7 +131,7 @@ public final class AttemptRunner {
                     TaskError.Kind.TRANSIENT, RetryPolicy.NOT_STARTED, "the sandbox ended before its check ran"));
         }
         var command = Command.of(plan.race().orElseThrow().check().toArray(String[]::new))
-                .withTimeout(plan.runTimeout())
+                .withTimeout(plan.schedule().runTimeout())
                 .withOutputLimit(CHECK_OUTPUT);
         record(200, "POST /execute", run, "check of a race");
         try (var execution = sandbox.get().exec(command)) {

@@ -19,6 +19,8 @@ import dev.vivarium.model.Task.Status;
 import dev.vivarium.model.TaskEvent;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
+import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSchedule;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
@@ -221,8 +223,9 @@ public final class Diagnosis implements AutoCloseable {
                 + (first.length() <= 200 ? first : first.substring(0, 200) + "…");
         var task = new NewTask(
                 title, QUESTION, Optional.of("diagnostic"), Optional.empty(), config.context.apply(workflow), "{}");
-        TaskPlan plan = TaskPlan.of(Optional.of(program)).withBudget(BUDGET);
-        plan = plan.with(plan.priority(), TIME_LIMIT, Optional.empty(), 1);
+        TaskPlan plan = TaskPlan.of(Optional.of(program))
+                .withBudget(BUDGET)
+                .with(new TaskSchedule(TaskPriority.MEDIUM, Optional.empty(), TIME_LIMIT, Optional.empty(), 1));
         return new NewQueuedTask(Optional.empty(), task, plan, List.of());
     }
 

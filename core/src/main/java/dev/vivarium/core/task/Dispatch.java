@@ -182,7 +182,7 @@ final class Dispatch {
             Set<UserId> fullUsers = full(users, limits.perUser());
             Set<String> fullTypes = full(types, limits.perAgentType());
             for (QueueRows.Row row : queue.rows().ready(sql, fullUsers, fullTypes, room + chosen.size())) {
-                String type = row.plan().agentType().orElse("");
+                String type = row.plan().schedule().agentType().orElse("");
                 boolean isFree = hasRoom(users, row.task().owner(), limits.perUser())
                         && (type.isEmpty() || hasRoom(types, type, limits.perAgentType()));
                 if (!isFree) {

@@ -15,6 +15,8 @@ import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSandbox;
+import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
@@ -63,22 +65,25 @@ final class QueueRows {
                         + " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0)",
                 task.id().value(),
                 task.owner().value(),
-                plan.agentType().orElse(""),
+                plan.schedule().agentType().orElse(""),
                 plan.program().map(program -> program.runtime().text()).orElse(null),
                 TextListColumn.encode(plan.program().map(Run.Program::command).orElse(List.of())),
                 plan.program().flatMap(Run.Program::model).orElse(null),
-                env.seal(task.id().value(), plan.env()),
-                plan.limits().map(Limits::memoryBytes).orElse(null),
-                plan.limits().map(Limits::cpus).orElse(null),
-                plan.limits().map(Limits::processes).orElse(null),
-                plan.limits().map(Limits::diskBytes).orElse(null),
-                plan.egress().map(egress -> String.join("\n", egress.texts())).orElse(null),
-                plan.image().orElse(null),
+                env.seal(task.id().value(), plan.sandbox().env()),
+                plan.sandbox().limits().map(Limits::memoryBytes).orElse(null),
+                plan.sandbox().limits().map(Limits::cpus).orElse(null),
+                plan.sandbox().limits().map(Limits::processes).orElse(null),
+                plan.sandbox().limits().map(Limits::diskBytes).orElse(null),
+                plan.sandbox()
+                        .egress()
+                        .map(egress -> String.join("\n", egress.texts()))
+                        .orElse(null),
+                plan.sandbox().image().orElse(null),
                 plan.budgetUsd().map(Money::nanos).orElse(null),
-                plan.runTimeout().toMillis(),
-                plan.queueTimeout().map(Duration::toMillis).orElse(null),
-                plan.maxRetries(),
-                plan.priority().ordinal(),
+                plan.schedule().runTimeout().toMillis(),
+                plan.schedule().queueTimeout().map(Duration::toMillis).orElse(null),
+                plan.schedule().maxRetries(),
+                plan.schedule().priority().ordinal(),
                 plan.guardian().map(GuardianPolicy::text).orElse(null));
         if (plan.repository().isPresent()) {
             RepositoryColumns.write(sql, task.id(), plan.repository().get());
@@ -236,11 +241,11 @@ final class QueueRows {
                 "update task_queue set run_timeout_ms = ?, queue_timeout_ms = ?, max_retries = ?, priority_rank = ?,"
                         + " order_at = case when order_at is null then null else ready_at - ? * ? end"
                         + " where task_id = ?",
-                plan.runTimeout().toMillis(),
-                plan.queueTimeout().map(Duration::toMillis).orElse(null),
-                plan.maxRetries(),
-                plan.priority().ordinal(),
-                plan.priority().ordinal(),
+                plan.schedule().runTimeout().toMillis(),
+                plan.schedule().queueTimeout().map(Duration::toMillis).orElse(null),
+                plan.schedule().maxRetries(),
+                plan.schedule().priority().ordinal(),
+                plan.schedule().priority().ordinal(),
                 TaskQueue.AGEING.toMillis(),
                 id.value());
     }
@@ -357,17 +362,19 @@ final class QueueRows {
                 Optional.ofNullable(row.getString("runtime"))
                         .flatMap(text -> TextEnum.find(Run.Runtime.class, text))
                         .map(runtime -> new Run.Program(runtime, TextListColumn.decode(command), model)),
-                TaskPriority.values()[row.getInt("priority_rank")],
-                Optional.of(row.getString("agent_type")).filter(type -> !type.isEmpty()),
-                Duration.ofMillis(row.getLong("run_timeout_ms")),
-                number(row, "queue_timeout_ms").map(Duration::ofMillis),
-                row.getInt("max_retries"),
+                new TaskSchedule(
+                        TaskPriority.values()[row.getInt("priority_rank")],
+                        Optional.of(row.getString("agent_type")).filter(type -> !type.isEmpty()),
+                        Duration.ofMillis(row.getLong("run_timeout_ms")),
+                        number(row, "queue_timeout_ms").map(Duration::ofMillis),
+                        row.getInt("max_retries")),
+                new TaskSandbox(
+                        env.open(id.value(), row.getString("env")),
+                        limits(row),
+                        Optional.ofNullable(row.getString("egress"))
+                                .map(text -> Egress.of("egress", text.lines().toList())),
+                        Optional.ofNullable(row.getString("image"))),
                 number(row, "budget_nanos").map(Money::dollars),
-                env.open(id.value(), row.getString("env")),
-                limits(row),
-                Optional.ofNullable(row.getString("egress"))
-                        .map(text -> Egress.of("egress", text.lines().toList())),
-                Optional.ofNullable(row.getString("image")),
                 Optional.ofNullable(row.getString("guardian"))
                         .flatMap(text -> TextEnum.find(GuardianPolicy.class, text)),
                 RepositoryColumns.read(row),

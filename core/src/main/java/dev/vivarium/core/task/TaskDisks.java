@@ -61,7 +61,7 @@ final class TaskDisks {
         return queue.find(from)
                 .map(QueuedTask::plan)
                 .filter(plan -> runtime(plan).equals(runtime(heir)))
-                .flatMap(TaskPlan::image);
+                .flatMap(plan -> plan.sandbox().image());
     }
 
     private static Optional<Run.Runtime> runtime(TaskPlan plan) {

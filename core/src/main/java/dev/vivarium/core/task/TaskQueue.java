@@ -18,6 +18,7 @@ import dev.vivarium.model.Task.Status;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.UserId;
 import java.security.SecureRandom;
 import java.sql.SQLException;
@@ -256,20 +257,23 @@ public final class TaskQueue {
             }
             TaskPlan plan = row.plan();
             NewTask task = row.task().wanted();
-            plan = plan.with(
-                    edit.priority.orElse(plan.priority()),
-                    edit.runTimeout.orElse(plan.runTimeout()),
-                    edit.queueTimeout.or(row.plan()::queueTimeout),
-                    edit.maxRetries.orElse(plan.maxRetries()));
+            TaskSchedule schedule = plan.schedule();
+            plan = plan.with(new TaskSchedule(
+                    edit.priority.orElse(schedule.priority()),
+                    schedule.agentType(),
+                    edit.runTimeout.orElse(schedule.runTimeout()),
+                    edit.queueTimeout.or(schedule::queueTimeout),
+                    edit.maxRetries.orElse(schedule.maxRetries())));
             task = new NewTask(
                     edit.title.orElse(task.title()),
                     edit.description.orElse(task.description()),
                     task.type(),
-                    Optional.of(plan.priority().text()),
+                    Optional.of(plan.schedule().priority().text()),
                     task.context(),
                     task.constraints());
             rows.change(sql, id, plan);
-            QueueRows.describe(sql, id, task.title(), task.description(), plan.priority());
+            QueueRows.describe(
+                    sql, id, task.title(), task.description(), plan.schedule().priority());
             return find(sql, id).orElseThrow();
         });
     }

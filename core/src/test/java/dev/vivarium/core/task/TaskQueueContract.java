@@ -33,6 +33,8 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskLog;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSandbox;
+import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.UserId;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -96,8 +98,13 @@ abstract class TaskQueueContract extends QueueFixture {
         dispatch.notStarted(
                 released.attempt(), Optional.of(new Failure.AtCapacity(1, Duration.ofSeconds(1))), "no room");
         queue.cancel(released.row().task().id(), "enough", Dependents.KEEP);
-        TaskPlan plan = TaskPlan.of(Optional.of(PROGRAM));
-        plan = plan.with(TaskPriority.LOW, plan.runTimeout(), Optional.of(Duration.ofMinutes(5)), 0);
+        TaskPlan plan = TaskPlan.of(Optional.of(PROGRAM))
+                .with(new TaskSchedule(
+                        TaskPriority.LOW,
+                        Optional.empty(),
+                        TaskSchedule.RUN_TIMEOUT,
+                        Optional.of(Duration.ofMinutes(5)),
+                        0));
         queue.add(ANN, List.of(task("waits too long", plan)));
         pass(Duration.ofMinutes(5));
         dispatch.expire();
@@ -136,16 +143,18 @@ abstract class TaskQueueContract extends QueueFixture {
     void aTaskIsStoredWithItsPlan() {
         var plan = new TaskPlan(
                 Optional.of(new Run.Program(Run.Runtime.CLAUDE, List.of(), Optional.of("m"))),
-                TaskPriority.HIGH,
-                Optional.of("coder"),
-                Duration.ofMinutes(7),
-                Optional.of(Duration.ofMinutes(8)),
-                2,
+                new TaskSchedule(
+                        TaskPriority.HIGH,
+                        Optional.of("coder"),
+                        Duration.ofMinutes(7),
+                        Optional.of(Duration.ofMinutes(8)),
+                        2),
+                new TaskSandbox(
+                        Map.of("SECRET", "hidden value"),
+                        Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
+                        Optional.of(Egress.of("egress", List.of("example.com"))),
+                        Optional.of("debian")),
                 Optional.of(new BigDecimal("1.5")),
-                Map.of("SECRET", "hidden value"),
-                Optional.of(new Limits(64L << 20, 0.5, 32, 64L << 20)),
-                Optional.of(Egress.of("egress", List.of("example.com"))),
-                Optional.of("debian"),
                 Optional.of(GuardianPolicy.WATCH),
                 Optional.of(new Repository(
                         RepositoryUrl.of("https://git.example.com:8443/team/shop"),
@@ -267,30 +276,16 @@ abstract class TaskQueueContract extends QueueFixture {
     }
 
     private static TaskPlan typed(String type) {
-        TaskPlan plan = TaskPlan.of(Optional.of(PROGRAM));
-        return new TaskPlan(
-                plan.program(),
-                plan.priority(),
-                Optional.of(type),
-                plan.runTimeout(),
-                Optional.empty(),
-                0,
-                Optional.empty(),
-                Map.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+        return TaskPlan.of(Optional.of(PROGRAM))
+                .with(new TaskSchedule(
+                        TaskPriority.MEDIUM, Optional.of(type), TaskSchedule.RUN_TIMEOUT, Optional.empty(), 0));
     }
 
     @Test
     void transientErrorsAreRetriedWithGrowingPauses() {
         TaskId id = add("crashes");
         var pauses = new ArrayList<Duration>();
-        for (int i = 0; i < TaskPlan.RETRIES; i++) {
+        for (int i = 0; i < TaskSchedule.RETRIES; i++) {
             fail(assign(id), "crashed");
             assertThat(status(id)).isEqualTo(RETRYING);
             Instant next = get(id).nextAttemptAt().orElseThrow();
@@ -303,7 +298,7 @@ abstract class TaskQueueContract extends QueueFixture {
 
         assertThat(status(id)).isEqualTo(FAILED);
         assertThat(get(id).attempts())
-                .hasSize(TaskPlan.RETRIES + 1)
+                .hasSize(TaskSchedule.RETRIES + 1)
                 .allSatisfy(attempt -> assertThat(attempt.error())
                         .contains(new TaskError(TaskError.Kind.TRANSIENT, "crashed", "because of crashed")));
         for (int i = 0; i < pauses.size(); i++) {
@@ -346,7 +341,7 @@ abstract class TaskQueueContract extends QueueFixture {
         TaskId id = add("slow");
         var job = assign(id);
         start(job);
-        pass(TaskPlan.RUN_TIMEOUT);
+        pass(TaskSchedule.RUN_TIMEOUT);
         dispatch.expire();
 
         assertThat(dispatch.current().getFirst().attempt().stopCode()).contains("time_limit");
@@ -492,8 +487,8 @@ abstract class TaskQueueContract extends QueueFixture {
         QueuedTask changed = queue.edit(id, edit);
 
         assertThat(changed.task().wanted().title()).isEqualTo("New title");
-        assertThat(changed.plan().priority()).isEqualTo(TaskPriority.CRITICAL);
-        assertThat(changed.plan().maxRetries()).isZero();
+        assertThat(changed.plan().schedule().priority()).isEqualTo(TaskPriority.CRITICAL);
+        assertThat(changed.plan().schedule().maxRetries()).isZero();
         assign(id);
         assertThatThrownBy(() -> queue.edit(id, edit)).hasMessageContaining("is assigned");
     }

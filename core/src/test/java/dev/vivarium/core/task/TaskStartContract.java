@@ -20,6 +20,7 @@ import dev.vivarium.model.TaskAttempt;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
+import dev.vivarium.model.TaskSchedule;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -100,17 +101,17 @@ abstract class TaskStartContract extends QueueFixture {
     @Test
     void aRaceThatThePlatformFailsIsRetriedAsAWhole() {
         TaskId id = addRace("race", 2);
-        for (int round = 0; round <= TaskPlan.RETRIES; round++) {
+        for (int round = 0; round <= TaskSchedule.RETRIES; round++) {
             List<Dispatch.Job> jobs = dispatch.assign();
             assertThat(jobs).hasSize(2);
             fail(jobs.get(0), "oom");
             assertThat(status(id)).isEqualTo(ASSIGNED);
             fail(jobs.get(1), "crashed");
-            assertThat(status(id)).isEqualTo(round < TaskPlan.RETRIES ? RETRYING : FAILED);
+            assertThat(status(id)).isEqualTo(round < TaskSchedule.RETRIES ? RETRYING : FAILED);
             pass(Duration.ofHours(1));
             dispatch.expire();
         }
-        assertThat(get(id).attempts()).hasSize(2 * (TaskPlan.RETRIES + 1));
+        assertThat(get(id).attempts()).hasSize(2 * (TaskSchedule.RETRIES + 1));
     }
 
     @Test
@@ -155,7 +156,7 @@ abstract class TaskStartContract extends QueueFixture {
         TaskId id = addRace("race", 2);
         List<Dispatch.Job> jobs = dispatch.assign();
         start(jobs.getFirst());
-        pass(TaskPlan.RUN_TIMEOUT.dividedBy(2));
+        pass(TaskSchedule.RUN_TIMEOUT.dividedBy(2));
         var shortage = new Failure.AtCapacity(1, Duration.ofSeconds(1));
         dispatch.notStarted(jobs.getLast().attempt(), Optional.of(shortage), "no room");
 
@@ -165,7 +166,7 @@ abstract class TaskStartContract extends QueueFixture {
                         .attempt()
                         .lane())
                 .isEqualTo(2);
-        pass(TaskPlan.RUN_TIMEOUT.dividedBy(2));
+        pass(TaskSchedule.RUN_TIMEOUT.dividedBy(2));
         dispatch.expire();
         assertThat(dispatch.current())
                 .extracting(current -> current.attempt().stopCode())

@@ -107,11 +107,11 @@ class TasksTest {
                 .withConstraints("{\"time_limit_minutes\":3}"));
         var plan = added.task().plan();
 
-        assertThat(plan.priority()).isEqualTo(TaskPriority.CRITICAL);
-        assertThat(plan.agentType()).contains("coder");
-        assertThat(plan.runTimeout()).isEqualTo(Duration.ofMinutes(5));
-        assertThat(plan.queueTimeout()).contains(Duration.ofHours(2));
-        assertThat(plan.maxRetries()).isZero();
+        assertThat(plan.schedule().priority()).isEqualTo(TaskPriority.CRITICAL);
+        assertThat(plan.schedule().agentType()).contains("coder");
+        assertThat(plan.schedule().runTimeout()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(plan.schedule().queueTimeout()).contains(Duration.ofHours(2));
+        assertThat(plan.schedule().maxRetries()).isZero();
         assertThat(plan.budgetUsd()).contains(new BigDecimal("1.5"));
         assertThat(added.task().task().wanted().description()).isEqualTo("in words");
         assertThat(added.json()).contains("\"phase_id\":\"phase-1\"", "\"ticket_id\":\"TICKET-1\"", "\"k\":[1]");

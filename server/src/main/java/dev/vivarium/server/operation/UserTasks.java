@@ -14,6 +14,7 @@ import dev.vivarium.model.QueuedTask;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
+import dev.vivarium.model.TaskSandbox;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.ThreadKey;
 import dev.vivarium.model.UserId;
@@ -56,12 +57,9 @@ public final class UserTasks {
     /// files and the provider does not support snapshots.
     public void check(UserId owner, TaskPlan plan) {
         plan.budgetUsd().ifPresent(StartRun::requireBudget);
-        var sandbox = plan.sandbox(new ThreadKey(owner, new ThreadId("task")));
+        var sandbox = plan.sandbox().request(new ThreadKey(owner, new ThreadId("task")));
         plan.program().ifPresent(program -> startRun.check(program, sandbox));
-        boolean isEmpty = plan.env().isEmpty()
-                && plan.limits().isEmpty()
-                && plan.egress().isEmpty()
-                && plan.image().isEmpty()
+        boolean isEmpty = plan.sandbox().equals(TaskSandbox.DEFAULT)
                 && plan.budgetUsd().isEmpty()
                 && plan.repository().isEmpty()
                 && plan.inherit().isEmpty()
