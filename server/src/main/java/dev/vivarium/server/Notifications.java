@@ -31,6 +31,10 @@ record Notifications(
         PublicConnector connector)
         implements AutoCloseable {
     private static final Duration LEASE = Duration.ofSeconds(30);
+
+    /// The job runs every minute.
+    private static final Duration ANOMALIES_LEASE = Duration.ofMinutes(3);
+
     private static final List<AddressBlock> EVERYWHERE =
             Stream.of("0.0.0.0/0", "::/0").map(AddressBlock::of).toList();
 
@@ -52,9 +56,14 @@ record Notifications(
                 webhooks,
                 sender,
                 new Alerts(db, AlertJson.TYPES, AlertJson::notice, scheduler),
-                new Anomalies(db, runs.runs(), runs.outbox(), scheduler),
+                anomalies(config, db, runs, scheduler),
                 new HealthSampler(db, settings.healthEvery(), scheduler),
                 connector);
+    }
+
+    private static Anomalies anomalies(Config config, Db db, AgentRuns runs, Scheduler scheduler) {
+        var lease = new DutyLease(db, "anomalies", config.workerId(), ANOMALIES_LEASE, scheduler.clock());
+        return new Anomalies(db, runs.runs(), runs.outbox(), lease, scheduler);
     }
 
     private static PublicConnector connector(Config config) {

@@ -7,6 +7,7 @@ import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.Event;
@@ -38,6 +39,9 @@ import org.slf4j.LoggerFactory;
 /// A durable reader compares each run that has ended with earlier runs of the same owner, runtime and agent type. A job
 /// compares the counts of each minute with earlier minutes of the same user. A minute without any activity of the user
 /// does not count. One figure has at most one event in [#COOLDOWN].
+///
+/// Several servers can share a store. Only the holder of the lease compares minutes. The others drop their counts, so
+/// that a minute counts once.
 public final class Anomalies implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Anomalies.class);
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -54,16 +58,18 @@ public final class Anomalies implements AutoCloseable {
     private final Db db;
     private final Runs runs;
     private final Outbox outbox;
+    private final DutyLease lease;
     private final InstantSource clock;
     private final Scheduler.Jobs jobs;
     private final UserActivity activity = new UserActivity();
     private final SecureRandom random = new SecureRandom();
     private volatile Instant since;
 
-    public Anomalies(Db db, Runs runs, Outbox outbox, Scheduler scheduler) {
+    public Anomalies(Db db, Runs runs, Outbox outbox, DutyLease lease, Scheduler scheduler) {
         this.db = db;
         this.runs = runs;
         this.outbox = outbox;
+        this.lease = lease;
         this.clock = scheduler.clock();
         this.jobs = scheduler.jobs();
         this.since = clock.instant();
@@ -86,24 +92,26 @@ public final class Anomalies implements AutoCloseable {
         Duration passed = Duration.between(since, now);
         since = now;
         var counts = activity.take();
-        if (passed.compareTo(SHORTEST) < 0 || passed.compareTo(LONGEST) > 0 || counts.isEmpty()) {
-            return;
-        }
+        boolean isMinute = passed.compareTo(SHORTEST) >= 0 && passed.compareTo(LONGEST) <= 0;
         try {
-            outbox.sendAll(db.write(sql -> {
-                var found = new ArrayList<Outbox.PendingEvent>();
-                for (var user : counts.entrySet()) {
-                    found.addAll(observe(sql, user.getKey(), user.getValue()));
-                }
-                return found;
-            }));
-        } catch (SandboxException e) {
+            if (lease.hold() && isMinute && !counts.isEmpty()) {
+                outbox.sendAll(lease.write(sql -> observe(sql, counts)));
+            }
+        } catch (SandboxException | DutyLease.Superseded e) {
             LOG.warn("The figures of a minute are lost: {}", e.getMessage());
         }
     }
 
     UserActivity activity() {
         return activity;
+    }
+
+    private List<Outbox.PendingEvent> observe(Sql sql, Map<UserId, Map<Metric, Integer>> counts) throws SQLException {
+        var found = new ArrayList<Outbox.PendingEvent>();
+        for (var user : counts.entrySet()) {
+            found.addAll(observe(sql, user.getKey(), user.getValue()));
+        }
+        return found;
     }
 
     private List<Outbox.PendingEvent> observe(Sql sql, UserId user, Map<Metric, Integer> counts) throws SQLException {

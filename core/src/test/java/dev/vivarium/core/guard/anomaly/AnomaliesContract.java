@@ -14,6 +14,7 @@ import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.RunSignals;
 import dev.vivarium.core.run.Runs;
 import dev.vivarium.core.store.Db;
+import dev.vivarium.core.store.DutyLease;
 import dev.vivarium.json.AlertJson;
 import dev.vivarium.json.EventBodyJson;
 import dev.vivarium.model.Alert;
@@ -54,6 +55,8 @@ abstract class AnomaliesContract {
     private Db db;
     private EventLog log;
     private Audit audit;
+    private Outbox outbox;
+    private Runs runs;
     private Anomalies anomalies;
     private Alerts alerts;
 
@@ -66,12 +69,18 @@ abstract class AnomaliesContract {
         db = openDb();
         log = new EventLog(db, time::get, new EventBodyJson());
         audit = new Audit(db, 1000);
-        var outbox = new Outbox(db, log, time::get);
-        var runs = new Runs(db, outbox, new RunSignals(), time::get, List.of());
-        anomalies = new Anomalies(db, runs, outbox, scheduler);
+        outbox = new Outbox(db, log, time::get);
+        runs = new Runs(db, outbox, new RunSignals(), time::get, List.of());
+        anomalies = server("a");
         alerts = new Alerts(db, AlertJson.TYPES, AlertJson::notice, scheduler);
         alerts.start(log);
         anomalies.start(log, audit);
+    }
+
+    /// Returns the anomalies of a server with this name.
+    private Anomalies server(String name) {
+        var lease = new DutyLease(db, "anomalies", name, Duration.ofMinutes(3), time::get);
+        return new Anomalies(db, runs, outbox, lease, scheduler);
     }
 
     @AfterEach
@@ -163,8 +172,12 @@ abstract class AnomaliesContract {
     }
 
     private void request(int status) {
-        audit.record(AuditEntry.of(time.get(), AuditEntry.Kind.USED, status, "POST /x")
-                .by(new Principal.User(ANN)));
+        audit.record(request(ANN, status));
+    }
+
+    private AuditEntry request(UserId user, int status) {
+        return AuditEntry.of(time.get(), AuditEntry.Kind.USED, status, "POST /x")
+                .by(new Principal.User(user));
     }
 
     @Test
@@ -193,6 +206,36 @@ abstract class AnomaliesContract {
                         "refused_tokens_per_minute",
                         "refused_egress_per_minute");
         assertThat(found(ANN)).allMatch(one -> one.value() == 50 && one.scope().equals("user ann"));
+    }
+
+    @Test
+    void oneOfTwoServersOnAStoreComparesMinutesUntilItsLeaseLapses() {
+        try (var other = server("b")) {
+            for (int i = 0; i < 41; i++) {
+                for (int n = 0; n < (i < 40 ? 1 : 50); n++) {
+                    anomalies.activity().created(ANN);
+                    other.activity().created(ANN);
+                }
+                minute();
+                other.minute();
+            }
+            assertThat(found(ANN)).singleElement().satisfies(one -> {
+                assertThat(one.metric()).isEqualTo("creations_per_minute");
+                assertThat(one.value()).isEqualTo(50);
+                assertThat(one.samples()).as("a minute counts once").isEqualTo(40);
+            });
+
+            pass(Duration.ofMinutes(3));
+            other.minute();
+            for (int n = 0; n < 50; n++) {
+                other.activity().saw(request(ANN, 422));
+            }
+            pass(Duration.ofMinutes(1));
+            other.minute();
+            assertThat(found(ANN))
+                    .extracting(AlertEvent.AnomalyDetected::metric)
+                    .containsExactly("creations_per_minute", "validation_failures_per_minute");
+        }
     }
 
     @Test
