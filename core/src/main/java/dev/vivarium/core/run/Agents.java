@@ -52,7 +52,7 @@ public final class Agents {
     /// reason.
     public Run start(NewRun wanted) {
         Optional<String> session = wanted.resumeFrom().map(from -> sessionOf(from, wanted));
-        return start(wanted, new Origin(session, wanted.resumeFrom()));
+        return start(wanted, new RunOrigin(session, wanted.resumeFrom(), Optional.empty()));
     }
 
     /// Starts a run that continues an earlier one, in a new sandbox with the files of the request. Without files,
@@ -62,15 +62,10 @@ public final class Agents {
         Optional<SandboxId> transcript = Optional.of(earlier.sandbox())
                 .filter(from -> !hasFiles && earlier.session().isPresent() && transcripts.has(from));
         Optional<String> session = earlier.session().filter(_ -> hasFiles || transcript.isPresent());
-        return start(wanted, new Origin(session, transcript));
+        return start(wanted, new RunOrigin(session, transcript, Optional.of(earlier.id())));
     }
 
-    /// Conversation that a new run takes over from an earlier one.
-    ///
-    /// @param transcript sandbox whose stored transcript is copied into the new one. Absent if the files contain it
-    private record Origin(Optional<String> session, Optional<SandboxId> transcript) {}
-
-    private Run start(NewRun wanted, Origin origin) {
+    private Run start(NewRun wanted, RunOrigin origin) {
         NewSandbox request = withImage(wanted);
         sandboxes.find(request.key()).ifPresent(sandbox -> requireFree(sandbox, wanted.sandbox()));
         runs.requireFree(wanted.task());
@@ -78,10 +73,10 @@ public final class Agents {
         Run run;
         try (var _ = quotas.begin(request.user())) {
             opened = open(request, wanted);
-            run = begin(opened, wanted, origin.session);
+            run = begin(opened, wanted, origin);
         }
         try {
-            origin.transcript.ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
+            origin.transcript().ifPresent(from -> transcripts.restore(from, opened.sandbox(), run));
             RunSetup.Prepared prepared = setup.prepare(opened.sandbox(), run, wanted);
             Run named = runs.named(run, Processes.newName());
             workers.start(opened.sandbox(), named, request.env(), prepared);
@@ -161,10 +156,10 @@ public final class Agents {
     }
 
     /// Ends a sandbox that was created for a run that cannot start.
-    private Run begin(OpenResult opened, NewRun wanted, Optional<String> session) {
+    private Run begin(OpenResult opened, NewRun wanted, RunOrigin origin) {
         try {
             boolean isCreated = opened.outcome() == OpenResult.Outcome.CREATED;
-            return runs.begin(opened.sandbox().info(), wanted, session, isCreated);
+            return runs.begin(opened.sandbox().info(), wanted, origin, isCreated);
         } catch (RuntimeException e) {
             if (opened.outcome() == OpenResult.Outcome.CREATED) {
                 sandboxes.terminate(opened.sandbox().id(), End.Cause.USER, "its run could not begin");

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.sandbox.Sandbox;
 import dev.vivarium.core.sandbox.Sandboxes;
+import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.LivenessEvent;
@@ -12,8 +13,11 @@ import dev.vivarium.model.NewSandbox;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.SnapshotInfo;
+import dev.vivarium.model.ThreadKey;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -22,12 +26,16 @@ import org.slf4j.LoggerFactory;
 /// Starts runs that continue the task of a run that ended abnormally: in a new sandbox with a copy of its files, with
 /// its conversation and the rest of its budget. Thread-safe.
 ///
-/// The steps are: snapshot, end of the old sandbox, fork, start of the run, deletion of the snapshot. The snapshot is
-/// stored with the abnormal end, so that after a crash the next server resumes at the fork.
+/// The steps are: snapshot, end of the old sandbox, fork, start of the run, deletion of the snapshot. After a crash the
+/// next server resumes at the first step that has left no trace:
+///
+/// | step | trace |
+/// |---|---|
+/// | snapshot | a snapshot whose name contains the run |
+/// | fork | the origin of the disk, in the transaction of the row of the sandbox. Such a sandbox without a run is ended |
+/// | begin of the run | the id of the run with the abnormal end, in the transaction of the row of the run |
+/// | deletion of the snapshot | the abnormal end has no snapshot and is not pending |
 public final class Continuations {
-    /// Name of the snapshots.
-    public static final String NAME = "restart";
-
     private static final Logger LOG = LoggerFactory.getLogger(Continuations.class);
 
     private final Agents agents;
@@ -54,14 +62,43 @@ public final class Continuations {
         before.accept(earlier);
         Optional<SnapshotInfo> files = files(earlier);
         sandboxes.terminate(earlier.sandbox(), End.Cause.SERVER, "its task continues in another sandbox");
+        files.ifPresent(snapshot -> endFork(wanted.sandbox().key(), snapshot));
         Run next = agents.resume(earlier, withRest(earlier, files, wanted));
-        restarts.done(earlier.id(), Optional.of(next.id()));
-        append(earlier, next, files.isPresent());
-        files.ifPresent(snapshot -> {
-            sandboxes.snapshots().delete(snapshot);
-            restarts.release(earlier.id());
-        });
+        finish(earlier, next);
         return next;
+    }
+
+    /// Ends the sandbox that an earlier server created from a snapshot before it was killed.
+    private void endFork(ThreadKey key, SnapshotInfo snapshot) {
+        sandboxes
+                .find(key)
+                .filter(found -> isForkOf(found.id(), snapshot) && !agents.isAtWork(found.id()))
+                .ifPresent(left -> sandboxes.terminate(left.id(), End.Cause.SERVER, "its run did not begin"));
+    }
+
+    private boolean isForkOf(SandboxId sandbox, SnapshotInfo snapshot) {
+        return forkedFrom(sandbox).filter(snapshot.id()::equals).isPresent();
+    }
+
+    private Optional<SnapshotId> forkedFrom(SandboxId sandbox) {
+        return sandboxes.snapshots().origins().find(sandbox).flatMap(DiskOrigins.Origin::forkedFrom);
+    }
+
+    /// Finishes a restart after the begin of the next run: appends its event and deletes the snapshot. If the
+    /// worker of the next run did not start, the snapshot stays for another attempt. Idempotent.
+    public void finish(Run earlier, Run next) {
+        if (!isUnstarted(next)) {
+            append(earlier, next, forkedFrom(next.sandbox()).isPresent());
+            saved(earlier).forEach(sandboxes.snapshots()::delete);
+            restarts.release(earlier.id());
+        }
+        restarts.done(earlier.id(), Optional.of(next.id()));
+    }
+
+    /// Reports whether the worker of an ended run never started, for example because the server was killed.
+    public static boolean isUnstarted(Run run) {
+        return !run.isActive()
+                && run.reasonCode().filter(ReasonCode.NOT_STARTED::equals).isPresent();
     }
 
     /// Returns the request with these files, the image that they belong to, and the rest of the budget.
@@ -102,9 +139,7 @@ public final class Continuations {
 
     /// Returns the snapshot that was taken when the sandbox crashed.
     private Optional<SnapshotInfo> rescued(Run earlier) {
-        Optional<SnapshotInfo> found = sandboxes.snapshots().list(earlier.key()).stream()
-                .filter(snapshot -> snapshot.name().equals(NAME) && isOf(earlier.sandbox(), snapshot))
-                .reduce((_, newest) -> newest);
+        Optional<SnapshotInfo> found = saved(earlier).stream().reduce((_, newest) -> newest);
         found.ifPresent(snapshot -> restarts.hold(earlier.id(), snapshot.id()));
         return found;
     }
@@ -117,13 +152,22 @@ public final class Continuations {
         }
     }
 
-    private static boolean isOf(SandboxId sandbox, SnapshotInfo snapshot) {
-        return snapshot.sandbox().equals(sandbox);
+    /// Returns the snapshots of the files of a run, oldest first. A crash can leave two.
+    private List<SnapshotInfo> saved(Run earlier) {
+        return sandboxes.snapshots().list(earlier.key()).stream()
+                .filter(snapshot -> snapshot.sandbox().equals(earlier.sandbox())
+                        && snapshot.name().equals(snapshotOf(earlier)))
+                .toList();
+    }
+
+    /// Returns the name of the snapshot of the files of a run.
+    static String snapshotOf(Run run) {
+        return "restart of " + run.id();
     }
 
     private Optional<SnapshotInfo> snapshot(Run earlier, Sandbox sandbox) {
         try {
-            SnapshotInfo snapshot = sandboxes.snapshots().take(sandbox, NAME);
+            SnapshotInfo snapshot = sandboxes.snapshots().take(sandbox, snapshotOf(earlier));
             restarts.hold(earlier.id(), snapshot.id());
             return Optional.of(snapshot);
         } catch (SandboxException e) {

@@ -43,16 +43,18 @@ public final class DiskRescue implements SandboxListener {
 
     private void rescue(SandboxInfo sandbox, Sandboxes all) {
         try {
-            if (runs.find(sandbox.id()).filter(this::isContinued).isPresent()) {
-                all.snapshots().rescue(sandbox, Continuations.NAME);
-            }
+            runs.find(sandbox.id())
+                    .filter(this::isContinued)
+                    .ifPresent(run -> all.snapshots().rescue(sandbox, Continuations.snapshotOf(run)));
         } catch (SandboxException e) {
             LOG.warn("The files of the crashed sandbox {} are lost: {}", sandbox.id(), e.getMessage());
         }
     }
 
+    /// Reports whether another run may need the files. An abnormal end may have a snapshot already.
     private boolean isContinued(Run run) {
-        return run.heartbeat().isPresent()
-                && (run.isActive() || restarts.find(run.id()).isPresent());
+        Optional<Restarts.Entry> entry = restarts.find(run.id());
+        boolean isSaved = entry.flatMap(Restarts.Entry::snapshot).isPresent();
+        return run.heartbeat().isPresent() && !isSaved && (run.isActive() || entry.isPresent());
     }
 }

@@ -86,6 +86,12 @@ final class RestartRows {
                 PAGE);
     }
 
+    /// Stores the run that continues the task. The restart is pending until its snapshot is deleted.
+    static void begun(Sql sql, RunId run, RunId next) throws SQLException {
+        sql.update(
+                "update run_restarts set is_pending = 1, next_run_id = ? where run_id = ?", next.value(), run.value());
+    }
+
     static void done(Sql sql, RunId run, Optional<RunId> next) throws SQLException {
         sql.update(
                 "update run_restarts set is_pending = 0, next_run_id = ? where run_id = ?",
@@ -101,6 +107,7 @@ final class RestartRows {
                 row.getString("reason_code"),
                 TextEnum.of(Verdict.class, row.getString("verdict")),
                 Optional.ofNullable(row.getString("snapshot_id")).map(SnapshotId::new),
+                Optional.ofNullable(row.getString("next_run_id")).map(RunId::new),
                 Instant.ofEpochMilli(row.getLong("happened_at")));
     }
 }

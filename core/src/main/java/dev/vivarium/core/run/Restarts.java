@@ -51,6 +51,7 @@ public final class Restarts {
     /// An abnormal end.
     ///
     /// @param snapshot files of the run, until another run has them
+    /// @param next     run that continues the task, from its begin on
     public record Entry(
             RunId run,
             TaskId task,
@@ -58,6 +59,7 @@ public final class Restarts {
             String reasonCode,
             Verdict verdict,
             Optional<SnapshotId> snapshot,
+            Optional<RunId> next,
             Instant at) {}
 
     public int most() {
@@ -119,7 +121,13 @@ public final class Restarts {
         return db.read(sql -> RestartRows.find(sql, run));
     }
 
-    /// Returns the oldest decisions that are not carried out. The queue restarts its own tasks.
+    /// Reports whether the queue restarts a task.
+    public boolean isQueued(TaskId task) {
+        return db.read(sql -> TaskRows.isQueued(sql, task));
+    }
+
+    /// Returns the oldest decisions that are not carried out. The queue restarts its own tasks; such a restart is
+    /// pending from the begin of the next run on.
     public List<Entry> pending() {
         return db.read(RestartRows::pending);
     }

@@ -120,14 +120,20 @@ public final class Runs {
     /// Stores a run that is about to start, and its task if the task is new. Fails with `run-in-progress` if the
     /// sandbox or the task has an active run.
     ///
+    /// The run is stored with the abnormal end that it continues, so that after a crash the next server starts no
+    /// second one.
+    ///
     /// @param createdSandbox whether the sandbox was created for the run
-    Run begin(SandboxInfo sandbox, NewRun wanted, Optional<String> session, boolean createdSandbox) {
+    Run begin(SandboxInfo sandbox, NewRun wanted, RunOrigin origin, boolean createdSandbox) {
         return db.write(sql -> {
             if (RunRows.find(sql, sandbox.id()).filter(Run::isActive).isPresent()) {
                 throw inProgress("thread " + sandbox.thread() + " has an agent at work");
             }
-            Run run = fresh(sandbox, wanted, session, task(sql, sandbox.user(), wanted.task()));
+            Run run = fresh(sandbox, wanted, origin.session(), task(sql, sandbox.user(), wanted.task()));
             RunRows.insert(sql, run, createdSandbox);
+            if (origin.restarted().isPresent()) {
+                RestartRows.begun(sql, origin.restarted().get(), run.id());
+            }
             return run;
         });
     }

@@ -49,6 +49,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     private static final Duration GRACE = Duration.ofSeconds(15);
 
     private static final String NOT_STARTED = "the server stopped while the worker was being started";
+    private static final String GONE = "the worker is gone: its sandbox was started again without it";
 
     /// Number of failed searches after which a worker counts as gone.
     private static final int LOOKS = 3;
@@ -274,7 +275,9 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         boolean isGone = failure instanceof Failure.NoSuchProcess && misses.merge(run.id(), 1, Integer::sum) >= LOOKS;
         if (isGone && active.containsKey(run.id())) {
             boolean wasThere = run.status() != Run.Status.CREATING;
-            close(run, wasThere ? "the worker is gone: its sandbox was started again without it" : NOT_STARTED);
+            String code = wasThere ? ReasonCode.CRASHED : ReasonCode.NOT_STARTED;
+            runs.end(run, Run.Status.FAILED, Optional.of(wasThere ? GONE : NOT_STARTED), code);
+            forget(run);
         }
     }
 
@@ -388,11 +391,6 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
                 });
             }
         }
-    }
-
-    private void close(Run run, String reason) {
-        runs.end(run, Run.Status.FAILED, Optional.of(reason), ReasonCode.CRASHED);
-        forget(run);
     }
 
     /// Forgets a run that has ended, and releases the sandbox that it created earlier than others.

@@ -185,7 +185,7 @@ final class Creation {
     /// marked as unused and is removed, and a row without a machine is recovered from an empty disk.
     private Launched launchWhileWriting(Sandbox sandbox, CreateRequest order) {
         SandboxRow row = sandbox.row();
-        var written = new FutureTask<>(() -> engine.rows.insert(row), row);
+        var written = new FutureTask<>(() -> engine.rows.insert(row, order.from()), row);
         Thread.ofVirtual().name("row-" + row.id()).start(written);
         try (var undo = new Undo()) {
             undo.add("wait for the row of " + row.id(), () -> await(written));

@@ -220,10 +220,8 @@ public final class Sandboxes implements AutoCloseable {
             if (beingCreated.putIfAbsent(request.key(), mine) != null) {
                 throw new SandboxException(new Failure.ThreadHasSandbox(request.thread()));
             }
-            Sandbox forked = create(new CreateRequest(request.withLimits(sized), Optional.of(from.id())), mine)
+            return create(new CreateRequest(request.withLimits(sized), Optional.of(from.id())), mine)
                     .orElseThrow(() -> new SandboxException(new Failure.ThreadHasSandbox(request.thread())));
-            snapshots.origins().forked(forked.id(), forked.owner(), from.id());
-            return forked;
         }
     }
 

@@ -34,14 +34,17 @@ public final class DiskOrigins {
                 on conflict (sandbox_id) do update set snapshot_id = excluded.snapshot_id""", sandbox.value(), key.user().value(), key.thread().value(), snapshot.value()));
     }
 
-    /// Records that the disk started as this snapshot, usually of another thread.
-    public void forked(SandboxId sandbox, ThreadKey key, SnapshotId from) {
-        // The row exists if a client has already saved the disk.
-        db.write(sql -> sql.update(
-                """
-                insert into disk_origins (sandbox_id, owner_id, thread_id, snapshot_id, forked_from)
-                values (?, ?, ?, ?, ?)
-                on conflict (sandbox_id) do update set forked_from = excluded.forked_from""", sandbox.value(), key.user().value(), key.thread().value(), from.value(), from.value()));
+    /// Records that the disk of a new sandbox starts as this snapshot, usually of another thread. Runs in the
+    /// transaction of the caller.
+    static void forked(Sql sql, SandboxId sandbox, ThreadKey key, SnapshotId from) throws SQLException {
+        sql.update(
+                "insert into disk_origins (sandbox_id, owner_id, thread_id, snapshot_id, forked_from)"
+                        + " values (?, ?, ?, ?, ?)",
+                sandbox.value(),
+                key.user().value(),
+                key.thread().value(),
+                from.value(),
+                from.value());
     }
 
     public Optional<Origin> find(SandboxId sandbox) {

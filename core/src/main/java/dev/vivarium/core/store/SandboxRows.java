@@ -6,6 +6,7 @@ import dev.vivarium.model.End;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.OnIdle;
 import dev.vivarium.model.SandboxId;
+import dev.vivarium.model.SnapshotId;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.ThreadId;
 import dev.vivarium.model.ThreadKey;
@@ -51,8 +52,16 @@ public final class SandboxRows {
 
     /// Adds a row, and its thread if that is new.
     public void insert(SandboxRow row) {
+        insert(row, Optional.empty());
+    }
+
+    /// Adds a row with the snapshot that its disk starts as.
+    public void insert(SandboxRow row, Optional<SnapshotId> from) {
         db.write(sql -> {
             addThread(sql, row);
+            if (from.isPresent()) {
+                DiskOrigins.forked(sql, row.id(), row.owner().orElseThrow(), from.get());
+            }
             return sql.update(
                     """
                     insert into sandboxes (id, thread_id, user_id, status, image, secret, memory_bytes, cpus, processes,

@@ -99,7 +99,7 @@ final class AttemptRows {
         long used = sql.number(
                 "select p.time_used_ms + p.ended_at - p.started_at from task_attempts p where" + CONTINUED,
                 attempt.task().value(),
-                attempt.number() - 1);
+                previous(sql, attempt));
         sql.update(
                 "update task_attempts set time_used_ms = ? where task_id = ? and attempt = ?",
                 Math.max(0, used),
@@ -108,7 +108,7 @@ final class AttemptRows {
     }
 
     /// Returns the run of the attempt that this attempt continues: the previous one, if its worker ended
-    /// abnormally. An attempt of a race starts anew.
+    /// abnormally. Attempts in between whose worker did not start do not count. An attempt of a race starts anew.
     static Optional<RunId> continued(Sql sql, Live attempt) throws SQLException {
         return attempt.lane() > 0
                 ? Optional.empty()
@@ -116,7 +116,26 @@ final class AttemptRows {
                         "select p.run_id from task_attempts p where" + CONTINUED,
                         row -> new RunId(row.getString(1)),
                         attempt.task().value(),
-                        attempt.number() - 1);
+                        previous(sql, attempt));
+    }
+
+    /// Returns the number of the last attempt before this one whose worker started, or zero.
+    private static int previous(Sql sql, Live attempt) throws SQLException {
+        int previous = attempt.number() - 1;
+        while (isUnstarted(sql, attempt.task(), previous)) {
+            previous--;
+        }
+        return previous;
+    }
+
+    private static boolean isUnstarted(Sql sql, TaskId task, int number) throws SQLException {
+        return sql.number(
+                        "select count(*) from task_attempts a where a.task_id = ? and a.attempt = ?"
+                                + " and a.error_code = ?",
+                        task.value(),
+                        number,
+                        RetryPolicy.NOT_STARTED)
+                > 0;
     }
 
     /// Deletes an attempt that had no effect.

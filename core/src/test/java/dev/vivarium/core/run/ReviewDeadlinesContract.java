@@ -58,7 +58,7 @@ abstract class ReviewDeadlinesContract {
                 NewSandbox.of(ANNA, sandbox.thread()),
                 Optional.empty(),
                 Optional.empty());
-        run = runs.started(runs.named(runs.begin(sandbox, wanted, Optional.empty(), false), "p1"));
+        run = runs.started(runs.named(runs.begin(sandbox, wanted, RunOrigin.NONE, false), "p1"));
     }
 
     private void openStore() {

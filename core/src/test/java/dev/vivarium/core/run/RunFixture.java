@@ -30,7 +30,7 @@ public record RunFixture(Runs runs) {
                 Optional.empty(),
                 policy,
                 Optional.empty());
-        return runs.started(runs.named(runs.begin(sandbox, wanted, Optional.empty(), true), "p1"));
+        return runs.started(runs.named(runs.begin(sandbox, wanted, RunOrigin.NONE, true), "p1"));
     }
 
     public void hold(SandboxId sandbox) {

@@ -114,12 +114,12 @@ abstract class RunsContract {
                 NewSandbox.of(ANNA, new ThreadId("other")),
                 Optional.empty(),
                 Optional.empty());
-        assertThatThrownBy(() -> runs.begin(info(2), again, Optional.empty(), false))
+        assertThatThrownBy(() -> runs.begin(info(2), again, RunOrigin.NONE, false))
                 .hasMessageContaining("somebody works at task");
 
         runs.end(run, Run.Status.FAILED, Optional.of("why"), ReasonCode.CRASHED);
 
-        assertThat(runs.begin(info(2), again, Optional.empty(), false).task()).isEqualTo(run.task());
+        assertThat(runs.begin(info(2), again, RunOrigin.NONE, false).task()).isEqualTo(run.task());
         assertThat(begin(Optional.empty()).isActive()).isTrue();
     }
 
@@ -391,7 +391,7 @@ abstract class RunsContract {
                 NewSandbox.of(ANNA, sandbox.thread()),
                 budget.map(BigDecimal::new),
                 Optional.empty());
-        return runs.begin(sandbox, wanted, Optional.empty(), false);
+        return runs.begin(sandbox, wanted, RunOrigin.NONE, false);
     }
 
     private Run started(Run run) {

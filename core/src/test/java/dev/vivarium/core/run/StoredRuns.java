@@ -54,7 +54,7 @@ public final class StoredRuns {
         var program = new Run.Program(Run.Runtime.COMMAND, List.of("true"), Optional.empty());
         var wanted = new NewRun(
                 assignment, program, NewSandbox.of(ANN, sandbox.thread()), Optional.empty(), Optional.empty());
-        Run run = runs.begin(sandbox, wanted, Optional.empty(), true);
+        Run run = runs.begin(sandbox, wanted, RunOrigin.NONE, true);
         return runs.started(runs.named(run, "w"));
     }
 

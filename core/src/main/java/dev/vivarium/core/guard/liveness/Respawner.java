@@ -69,7 +69,6 @@ final class Respawner {
 
     private void carryOut(Restarts.Entry entry) {
         Optional<Run> run = runs.find(entry.run());
-        boolean isTooOld = Duration.between(entry.at(), log.clock().instant()).compareTo(Restarts.WINDOW) > 0;
         if (run.isEmpty()) {
             restarts.done(entry.run(), Optional.empty());
             return;
@@ -77,13 +76,23 @@ final class Respawner {
         switch (entry.verdict()) {
             case QUARANTINE -> quarantine.freeze(run.get(), run.get().reason().orElse(entry.reasonCode()));
             case FAIL -> restarts.done(entry.run(), Optional.empty());
-            case RESTART -> {
-                if (isTooOld) {
-                    giveUp(run.get(), "too much time has passed");
-                } else {
-                    respawn(run.get());
-                }
-            }
+            case RESTART -> restart(run.get(), entry);
+        }
+    }
+
+    /// Continues a restart. An earlier server may have begun the next run before it was killed.
+    private void restart(Run run, Restarts.Entry entry) {
+        Optional<Run> begun = entry.next().flatMap(runs::find).filter(next -> !Continuations.isUnstarted(next));
+        boolean isTooOld = Duration.between(entry.at(), log.clock().instant()).compareTo(Restarts.WINDOW) > 0;
+        if (begun.isPresent()) {
+            begun.filter(next -> next.status() != Run.Status.CREATING)
+                    .ifPresent(next -> continuations.finish(run, next));
+        } else if (restarts.isQueued(run.task())) {
+            restarts.done(run.id(), entry.next());
+        } else if (isTooOld) {
+            giveUp(run, "too much time has passed");
+        } else {
+            respawn(run);
         }
     }
 
