@@ -1,5 +1,6 @@
 package dev.vivarium.server;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.WorkerGrant.Audience;
@@ -69,7 +70,7 @@ record AgentRuns(
         var inbox = new Inbox(db, log, clock);
         var signals = new RunSignals();
         var runs = new Runs(db, outbox, signals, clock, List.of(revocation, inbox));
-        var reviews = new Reviews(db, outbox, signals, clock, config.runs().reviews());
+        var reviews = new Reviews(db, outbox, signals, ClockJumps.of(scheduler), config.runs().reviews());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
         var events = new RunEvents(log, runs);
@@ -78,7 +79,7 @@ record AgentRuns(
         return new AgentRuns(
                 runs,
                 new Tasks(db, clock),
-                new TaskQueue(db, outbox, clock, new SecureRandom()),
+                new TaskQueue(db, outbox, ClockJumps.of(scheduler), new SecureRandom()),
                 inbox,
                 reviews,
                 signals,

@@ -100,6 +100,14 @@ final class ReviewRows {
                 row -> row.getInt(2));
     }
 
+    /// Moves the deadlines and reminders of pending reviews after a jump of the clock. Returns their number.
+    static int move(Sql sql, Duration jump) throws SQLException {
+        return sql.update(
+                "update sandbox_reviews set deadline = deadline + ?, remind_at = remind_at + ? where " + PENDING,
+                jump.toMillis(),
+                jump.toMillis());
+    }
+
     /// Returns the pending reviews whose deadline has passed, without those that stay open.
     static List<Review> due(Sql sql, Instant now) throws SQLException {
         return sql.list(

@@ -1,6 +1,7 @@
 package dev.vivarium.core.run;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.Digests;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
@@ -22,7 +23,6 @@ import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,13 +40,13 @@ public final class Reviews {
     private final Db db;
     private final Outbox outbox;
     private final RunSignals signals;
-    private final InstantSource clock;
+    private final ClockJumps clock;
     private final ReviewPolicy standard;
     private final SecureRandom random = new SecureRandom();
     private volatile Consumer<Review> timeouts = _ -> {};
 
     /// @param standard policy with all values, for reviews without own values
-    public Reviews(Db db, Outbox outbox, RunSignals signals, InstantSource clock, ReviewPolicy standard) {
+    public Reviews(Db db, Outbox outbox, RunSignals signals, ClockJumps clock, ReviewPolicy standard) {
         this.db = db;
         this.outbox = outbox;
         this.signals = signals;
@@ -203,6 +203,7 @@ public final class Reviews {
 
     /// Acts on the reviews whose deadline has passed, by their policy.
     void expireDue() {
+        clock.apply(jump -> db.write(sql -> ReviewRows.move(sql, jump)));
         for (Review review : db.read(sql -> ReviewRows.due(sql, now()))) {
             change(review, sql -> timedOut(sql, review), timedOutEvent(review)).ifPresent(timeouts);
         }
@@ -291,7 +292,7 @@ public final class Reviews {
     }
 
     private Instant now() {
-        return Instant.ofEpochMilli(clock.millis());
+        return clock.now();
     }
 
     private static SandboxException unknown(String id) {

@@ -172,12 +172,14 @@ final class RunRows {
                 id.value());
     }
 
-    /// Returns the active runs whose last heartbeat is before a time. A run without a heartbeat is not one of them.
-    static List<Run> silent(Sql sql, Instant before) throws SQLException {
+    /// Returns the active runs whose last heartbeat is before a time, or after `now`. A run without a heartbeat is
+    /// not one of them.
+    static List<Run> silent(Sql sql, Instant before, Instant now) throws SQLException {
         return sql.list(
-                "select * from sandbox_runs where last_heartbeat < ? and " + ALIVE + NEWEST,
+                "select * from sandbox_runs where (last_heartbeat < ? or last_heartbeat > ?) and " + ALIVE + NEWEST,
                 RunRows::read,
-                before.toEpochMilli());
+                before.toEpochMilli(),
+                now.toEpochMilli());
     }
 
     /// Sets the status of the active run to paused or running, by its desired state and its blocking reviews.

@@ -108,9 +108,10 @@ public final class Runs {
         return db.read(RunRows::activeByUser);
     }
 
-    /// Returns the active runs whose last heartbeat is before a time. A run without a heartbeat is not one of them.
-    public List<Run> silentSince(Instant before) {
-        return db.read(sql -> RunRows.silent(sql, before));
+    /// Returns the active runs whose last heartbeat is before a time, or after `now` because the clock was set back.
+    /// A run without a heartbeat is not one of them.
+    public List<Run> silent(Instant before, Instant now) {
+        return db.read(sql -> RunRows.silent(sql, before, now));
     }
 
     public List<Run> active() {

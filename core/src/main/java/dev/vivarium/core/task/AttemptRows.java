@@ -12,6 +12,7 @@ import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.UserId;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,6 +167,15 @@ final class AttemptRows {
                         + " from task_queue q where q.task_id = a.task_id)",
                 AttemptRows::live,
                 now.toEpochMilli());
+    }
+
+    /// Moves the leases and time limits of live attempts after a jump of the clock. Their start times stay.
+    static void move(Sql sql, Duration jump) throws SQLException {
+        sql.update(
+                "update task_attempts set lease_until = lease_until + ?, time_used_ms = time_used_ms - ?"
+                        + " where ended_at is null",
+                jump.toMillis(),
+                jump.toMillis());
     }
 
     static List<Live> lapsed(Sql sql, Instant now) throws SQLException {

@@ -55,9 +55,13 @@ final class Dispatch {
     /// A live attempt and its run, if the run has begun.
     record Current(Live attempt, Optional<Run> run) {}
 
-    /// Reports whether this server is the orchestrator.
+    /// Reports whether this server is the orchestrator. Only the orchestrator moves deadlines if the clock jumps.
     boolean isHolder() {
-        return lease.hold();
+        boolean isHolder = lease.hold();
+        if (!isHolder) {
+            queue.clock().apply(_ -> {});
+        }
+        return isHolder;
     }
 
     private void change(TaskQueue.Change change) {
@@ -70,6 +74,11 @@ final class Dispatch {
 
     /// Handles retries, timeouts and leases that are due. Returns the time of the next one.
     Optional<Instant> expire() {
+        queue.clock().apply(jump -> lease.write(sql -> {
+            QueueRows.move(sql, jump);
+            AttemptRows.move(sql, jump);
+            return jump;
+        }));
         Optional<Instant> next = nextDue();
         Instant now = queue.now();
         if (next.isEmpty() || next.get().isAfter(now)) {

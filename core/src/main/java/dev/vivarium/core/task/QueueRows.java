@@ -285,6 +285,17 @@ final class QueueRows {
         return sql.number("select changes from task_queue where task_id = ?", id.value());
     }
 
+    /// Moves the times of waiting tasks after a jump of the clock.
+    static void move(Sql sql, Duration jump) throws SQLException {
+        long millis = jump.toMillis();
+        sql.update(
+                "update task_queue set next_attempt_at = next_attempt_at + ? where next_attempt_at is not null", millis);
+        sql.update(
+                "update task_queue set ready_at = ready_at + ?, order_at = order_at + ? where order_at is not null",
+                millis,
+                millis);
+    }
+
     static List<State> dueRetries(Sql sql, Instant now) throws SQLException {
         return sql.list(STATE + " where q.next_attempt_at <= ?", QueueRows::state, now.toEpochMilli());
     }

@@ -1,5 +1,6 @@
 package dev.vivarium.core.task;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.store.Db;
@@ -24,7 +25,6 @@ import java.security.SecureRandom;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -44,14 +44,14 @@ public final class TaskQueue {
 
     private final Db db;
     private final Outbox outbox;
-    private final InstantSource clock;
+    private final ClockJumps clock;
     private final RetryPolicy policy;
     private final QueueRows rows;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private final SecureRandom ids = new SecureRandom();
 
     /// @param random jitter of the pauses before retries
-    public TaskQueue(Db db, Outbox outbox, InstantSource clock, RandomGenerator random) {
+    public TaskQueue(Db db, Outbox outbox, ClockJumps clock, RandomGenerator random) {
         this.db = db;
         this.outbox = outbox;
         this.clock = clock;
@@ -73,7 +73,11 @@ public final class TaskQueue {
     }
 
     Instant now() {
-        return Instant.ofEpochMilli(clock.millis());
+        return clock.now();
+    }
+
+    ClockJumps clock() {
+        return clock;
     }
 
     /// Returns the changes of a transaction.

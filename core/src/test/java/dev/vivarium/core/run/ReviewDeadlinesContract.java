@@ -3,6 +3,7 @@ package dev.vivarium.core.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
@@ -28,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,7 @@ abstract class ReviewDeadlinesContract {
     private static final ReviewPolicy STANDARD = ReviewPolicy.of(Duration.ofHours(1), OnTimeout.REJECT);
 
     private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
+    private final AtomicLong elapsed = new AtomicLong();
     private final SandboxInfo sandbox = info();
     private Db db;
     private EventLog log;
@@ -67,7 +70,7 @@ abstract class ReviewDeadlinesContract {
         var outbox = new Outbox(db, log, time::get);
         var signals = new RunSignals();
         runs = new Runs(db, outbox, signals, time::get, List.of());
-        reviews = new Reviews(db, outbox, signals, time::get, STANDARD);
+        reviews = new Reviews(db, outbox, signals, new ClockJumps(time::get, elapsed::get), STANDARD);
     }
 
     @AfterEach
@@ -85,6 +88,12 @@ abstract class ReviewDeadlinesContract {
     }
 
     private void pass(Duration duration) {
+        elapsed.addAndGet(duration.toNanos());
+        jump(duration);
+    }
+
+    /// Sets the clock of the host.
+    private void jump(Duration duration) {
         time.updateAndGet(now -> now.plus(duration));
     }
 
@@ -97,6 +106,19 @@ abstract class ReviewDeadlinesContract {
                 .map(Event::type)
                 .filter(type -> type.contains("review"))
                 .toList();
+    }
+
+    @Test
+    void aJumpOfTheClockMovesTheDeadline() {
+        Review review = ask(OnTimeout.APPROVE);
+        jump(Duration.ofHours(1));
+        assertThat(find(review).status()).isEqualTo(Review.Status.PENDING);
+        jump(Duration.ofHours(-2));
+        pass(Duration.ofMinutes(9));
+        assertThat(find(review).status()).isEqualTo(Review.Status.PENDING);
+        pass(Duration.ofMinutes(1));
+
+        assertThat(find(review).status()).isEqualTo(Review.Status.APPROVED);
     }
 
     @Test

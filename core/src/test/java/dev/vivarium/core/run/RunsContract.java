@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;
@@ -70,7 +71,8 @@ abstract class RunsContract {
         outbox = new Outbox(db, log, clock);
         runs = new Runs(db, outbox, signals, clock, List.of());
         tasks = new Tasks(db, clock);
-        reviews = new Reviews(db, outbox, signals, clock, ReviewPolicy.of(Duration.ofHours(1), OnTimeout.REJECT));
+        var steady = new ClockJumps(clock, () -> clock.millis() * 1_000_000);
+        reviews = new Reviews(db, outbox, signals, steady, ReviewPolicy.of(Duration.ofHours(1), OnTimeout.REJECT));
     }
 
     @AfterEach

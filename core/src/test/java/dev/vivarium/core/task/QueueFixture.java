@@ -1,5 +1,6 @@
 package dev.vivarium.core.task;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Restarts;
@@ -24,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,6 +38,7 @@ abstract class QueueFixture {
             new Run.Program(Run.Runtime.COMMAND, List.of("make", "it work"), Optional.empty());
 
     final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
+    private final AtomicLong elapsed = new AtomicLong();
     Db db;
     EventLog log;
     TaskQueue queue;
@@ -50,7 +53,7 @@ abstract class QueueFixture {
     void open() {
         db = openDb();
         log = new EventLog(db, time::get, new EventBodyJson());
-        queue = new TaskQueue(db, new Outbox(db, log, time::get), time::get, new Random(1));
+        queue = new TaskQueue(db, new Outbox(db, log, time::get), new ClockJumps(time::get, elapsed::get), new Random(1));
         claims = new TaskClaims(queue);
         lease = lease("one");
         lease.hold();
@@ -73,6 +76,12 @@ abstract class QueueFixture {
     }
 
     void pass(Duration duration) {
+        elapsed.addAndGet(duration.toNanos());
+        jump(duration);
+    }
+
+    /// Sets the clock of the host.
+    void jump(Duration duration) {
         time.updateAndGet(now -> now.plus(duration));
     }
 

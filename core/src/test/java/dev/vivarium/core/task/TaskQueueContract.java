@@ -49,6 +49,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Contract of the queue of tasks on every database.
 abstract class TaskQueueContract extends QueueFixture {
@@ -292,7 +294,7 @@ abstract class TaskQueueContract extends QueueFixture {
             Instant next = get(id).nextAttemptAt().orElseThrow();
             pauses.add(Duration.between(time.get(), next));
             assertThat(dispatch.expire()).contains(next);
-            time.set(next);
+            pass(Duration.between(time.get(), next));
             dispatch.expire();
         }
         fail(assign(id), "crashed");
@@ -335,6 +337,58 @@ abstract class TaskQueueContract extends QueueFixture {
         dispatch.notStarted(
                 assign(invalid).attempt(), Optional.of(new Failure.InvalidRequest("image", "is unknown")), "");
         assertThat(status(invalid)).isEqualTo(FAILED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, -1})
+    void aJumpOfTheClockMovesRetriesTimeoutsAndLeases(int hours) {
+        TaskId claimed = addForWorkers("claimed");
+        claims.claim(claim("w"));
+        TaskId running = add("running");
+        start(assign(running));
+        TaskId crashed = add("crashed");
+        fail(assign(crashed), "crashed");
+        TaskId queued = queue.add(ANN, List.of(task("queued", impatient()))).getFirst();
+        Instant retry = get(crashed).nextAttemptAt().orElseThrow();
+        Duration jump = Duration.ofHours(hours);
+
+        jump(jump);
+        claims.heartbeat(claimed, 1, Duration.ofSeconds(60));
+        dispatch.expire();
+
+        assertThat(get(crashed).nextAttemptAt()).contains(retry.plus(jump));
+        assertThat(status(claimed)).isEqualTo(RUNNING);
+        assertThat(status(queued)).isEqualTo(READY);
+        pass(Duration.ofSeconds(59));
+        dispatch.expire();
+        assertThat(status(crashed)).isEqualTo(READY);
+        assertThat(status(claimed)).isEqualTo(RUNNING);
+        assertThat(status(queued)).isEqualTo(READY);
+        pass(Duration.ofSeconds(1));
+        dispatch.expire();
+        assertThat(status(claimed)).isEqualTo(READY);
+        assertThat(status(queued)).isEqualTo(FAILED);
+        pass(TaskSchedule.RUN_TIMEOUT.minusSeconds(61));
+        dispatch.expire();
+        assertThat(stopCode(running)).isEmpty();
+        pass(Duration.ofSeconds(1));
+        dispatch.expire();
+        assertThat(stopCode(running)).contains("time_limit");
+    }
+
+    /// Returns a plan that waits for a worker for a minute.
+    private static TaskPlan impatient() {
+        return TaskPlan.of(Optional.empty())
+                .with(new TaskSchedule(
+                        TaskPriority.MEDIUM,
+                        Optional.of("nobody"),
+                        TaskSchedule.RUN_TIMEOUT,
+                        Optional.of(Duration.ofMinutes(1)),
+                        0));
+    }
+
+    private Optional<String> stopCode(TaskId id) {
+        return db.read(sql -> AttemptRows.live(sql, id)).getFirst().stopCode();
     }
 
     @Test

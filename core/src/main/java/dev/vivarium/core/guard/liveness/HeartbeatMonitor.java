@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 /// Moves the runs that miss heartbeats up the [Ladder]. Thread-safe.
 ///
 /// The rungs of a run are kept in memory: after a start of the server, or after a time in which the server did not
-/// check, every run starts anew, because its heartbeats could not arrive. So does a run that was paused.
+/// check, every run starts anew, because its heartbeats could not arrive. So does a run that was paused. If the clock
+/// was set back, the last heartbeat of a run can be in the future. Such a run counts as silent until its next heartbeat.
 final class HeartbeatMonitor {
     private static final Logger LOG = LoggerFactory.getLogger(HeartbeatMonitor.class);
 
@@ -43,9 +44,14 @@ final class HeartbeatMonitor {
     /// Time before which no missed heartbeat counts. Confined to the thread of the check.
     private Instant anew;
 
+    /// @param beat       last heartbeat
     /// @param lastSign   last heartbeat, or the time since which the run is watched
     /// @param isDiskFull finding of the probe
-    private record Watch(Instant lastSign, int climbed, boolean isDiskFull) {}
+    private record Watch(Instant beat, Instant lastSign, int climbed, boolean isDiskFull) {
+        Watch afterRung(boolean foundFullDisk) {
+            return new Watch(beat, lastSign, climbed + 1, isDiskFull || foundFullDisk);
+        }
+    }
 
     /// Actions of the monitor on sandboxes. Implementations are thread-safe.
     interface Actions {
@@ -87,7 +93,7 @@ final class HeartbeatMonitor {
         if (now.isBefore(lastCheck) || Duration.between(lastCheck, now).compareTo(longestGap) > 0) {
             startAnew();
         }
-        List<Run> silent = runs.silentSince(now.minus(ladder.firstMiss()));
+        List<Run> silent = runs.silent(now.minus(ladder.firstMiss()), now);
         lastCheck = now;
         watched.keySet().retainAll(silent.stream().map(Run::id).collect(Collectors.toSet()));
         if (!silent.isEmpty()) {
@@ -99,9 +105,11 @@ final class HeartbeatMonitor {
     private void look(Run run, boolean canRun, Instant now) {
         boolean isOnLadder = canRun && run.status() == Run.Status.RUNNING;
         Instant beat = run.heartbeat().orElseThrow().at();
-        Watch watch = watched.computeIfAbsent(run.id(), _ -> new Watch(anew, 0, false));
-        if (!isOnLadder || beat.isAfter(watch.lastSign)) {
-            watch = new Watch(isOnLadder ? beat : now, 0, false);
+        Instant sign = !isOnLadder || beat.isAfter(now) ? now : beat;
+        Watch watch = watched.computeIfAbsent(
+                run.id(), _ -> new Watch(beat, sign.isAfter(anew) ? sign : anew, 0, false));
+        if (!isOnLadder || !beat.equals(watch.beat)) {
+            watch = new Watch(beat, sign, 0, false);
             watched.put(run.id(), watch);
         }
         // Only the last rung depends on the restarts.
@@ -116,7 +124,7 @@ final class HeartbeatMonitor {
                 boolean isDiskFull = actions.climb(run, rung);
                 watched.computeIfPresent(
                         run.id(),
-                        (_, watch) -> new Watch(watch.lastSign, watch.climbed + 1, watch.isDiskFull || isDiskFull));
+                        (_, watch) -> watch.afterRung(isDiskFull));
             } catch (RuntimeException e) {
                 LOG.warn("{} of run {} is tried again: {}", rung, run.id(), e.getMessage());
             } finally {

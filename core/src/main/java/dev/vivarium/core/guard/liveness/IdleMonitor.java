@@ -1,5 +1,6 @@
 package dev.vivarium.core.guard.liveness;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Agents;
 import dev.vivarium.core.run.ReasonCode;
@@ -12,13 +13,13 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Ends runs that send heartbeats and do no work. Their tasks fail and are not retried. Thread-safe.
+/// Ends runs that send heartbeats and do no work. Their tasks fail and are not retried. If the clock jumps, every run
+/// has the full time again. Thread-safe.
 final class IdleMonitor {
     private static final Logger LOG = LoggerFactory.getLogger(IdleMonitor.class);
 
@@ -28,8 +29,11 @@ final class IdleMonitor {
     private final Db db;
     private final Runs runs;
     private final LivenessConfig.Idle config;
-    private final InstantSource clock;
+    private final ClockJumps clock;
     private final Actions actions;
+
+    /// Time of the last jump of the clock. Confined to the thread of the check.
+    private Instant anew = Instant.EPOCH;
 
     /// Actions of the monitor on an idle run.
     interface Actions {
@@ -39,7 +43,7 @@ final class IdleMonitor {
         void end(Run run, LivenessEvent.TerminatedIdle event, String reason);
     }
 
-    IdleMonitor(Db db, Runs runs, LivenessConfig.Idle config, InstantSource clock, Actions actions) {
+    IdleMonitor(Db db, Runs runs, LivenessConfig.Idle config, ClockJumps clock, Actions actions) {
         this.db = db;
         this.runs = runs;
         this.config = config;
@@ -56,13 +60,17 @@ final class IdleMonitor {
             Activity.forgetEnded(sql);
             return sql;
         });
+        clock.apply(jump -> anew = clock.now().plus(jump));
         for (Activity.IdleRun candidate : candidates()) {
             runs.find(candidate.run()).filter(Run::isActive).ifPresent(this::endIfIdle);
         }
     }
 
     private List<Activity.IdleRun> candidates() {
-        Instant now = clock.instant();
+        Instant now = clock.now();
+        if (now.isBefore(anew.plus(config.threshold()))) {
+            return List.of();
+        }
         return db.read(sql -> Activity.idle(sql, now.minus(ALIVE), now.minus(config.threshold())));
     }
 
@@ -79,7 +87,7 @@ final class IdleMonitor {
     }
 
     private void end(Run run, Instant lastWorkAt) {
-        Duration idle = Duration.between(lastWorkAt, clock.instant());
+        Duration idle = Duration.between(lastWorkAt, clock.now());
         String reason = "no work and no input for " + idle.toMinutes() + " minutes; the last work was at " + lastWorkAt;
         actions.end(run, new LivenessEvent.TerminatedIdle(run.id(), run.task(), lastWorkAt, idle), reason);
     }

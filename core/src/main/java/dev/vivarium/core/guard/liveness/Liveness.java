@@ -1,5 +1,6 @@
 package dev.vivarium.core.guard.liveness;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.git.RunRepositories;
@@ -35,6 +36,7 @@ public final class Liveness implements AutoCloseable {
     private final Platform platform;
     private final LivenessConfig config;
     private final DutyLease lease;
+    private final ClockJumps clock;
     private final Scheduler.Jobs jobs;
     private final LivenessLog log;
     private final Forensics forensics;
@@ -66,6 +68,7 @@ public final class Liveness implements AutoCloseable {
         this.platform = platform;
         this.config = config;
         this.lease = lease;
+        this.clock = ClockJumps.of(scheduler);
         this.jobs = scheduler.jobs();
         this.log = new LivenessLog(platform.log, platform.audit, scheduler.clock());
         Sandboxes sandboxes = platform.sandboxes;
@@ -95,7 +98,7 @@ public final class Liveness implements AutoCloseable {
         EventReader reader = platform.log.reader(
                 "liveness", new LivenessReader(platform.log.codec(), platform.runs, platform.restarts, this::runEnded));
         var actions = IdleMonitor.on(platform.agents, platform.sandboxes, reader, log);
-        var idle = new IdleMonitor(platform.db, platform.runs, config.idle(), log.clock(), actions);
+        var idle = new IdleMonitor(platform.db, platform.runs, config.idle(), clock, actions);
         heartbeats.startAnew();
         jobs.every(config.heartbeats().every(), "check of heartbeats", this::checkHeartbeats)
                 .every(config.idle().every(), "check for idle runs", () -> act(idle::check))

@@ -2,6 +2,7 @@ package dev.vivarium.core.guard.liveness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Restarts;
@@ -22,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,6 +37,7 @@ abstract class LivenessContract {
     private static final Duration CHECK = Duration.ofSeconds(10);
 
     private final AtomicReference<Instant> time = new AtomicReference<>(Instant.parse("2026-01-01T10:00:00Z"));
+    private final AtomicLong elapsed = new AtomicLong();
     private final List<Ladder.Rung> rungs = new ArrayList<>();
     private final Set<SandboxId> frozen = new HashSet<>();
     private final List<LivenessEvent.TerminatedIdle> idle = new ArrayList<>();
@@ -59,7 +62,7 @@ abstract class LivenessContract {
         reader = log.reader("liveness", new LivenessReader(log.codec(), stored.runs(), restarts, _ -> {}));
         monitor = monitor();
         var config = new LivenessConfig.Idle(true, Duration.ofMinutes(30), Duration.ofMinutes(1));
-        idleMonitor = new IdleMonitor(db, stored.runs(), config, time::get, new IdleMonitor.Actions() {
+        idleMonitor = new IdleMonitor(db, stored.runs(), config, new ClockJumps(time::get, elapsed::get), new IdleMonitor.Actions() {
             @Override
             public void await(Run run) {
                 reader.await(run.sandbox());
@@ -78,7 +81,7 @@ abstract class LivenessContract {
             @Override
             public Set<SandboxId> running() {
                 var running = new HashSet<SandboxId>();
-                stored.runs().silentSince(time.get()).forEach(run -> running.add(run.sandbox()));
+                stored.runs().silent(time.get(), time.get()).forEach(run -> running.add(run.sandbox()));
                 running.removeAll(frozen);
                 return running;
             }
@@ -105,6 +108,12 @@ abstract class LivenessContract {
     }
 
     private void pass(Duration duration) {
+        elapsed.addAndGet(duration.toNanos());
+        jump(duration);
+    }
+
+    /// Sets the clock of the host.
+    private void jump(Duration duration) {
         time.updateAndGet(now -> now.plus(duration));
     }
 
@@ -195,6 +204,51 @@ abstract class LivenessContract {
         assertThat(rungs).isEmpty();
         watch(Duration.ofSeconds(10));
         assertThat(rungs).containsExactly(Ladder.Rung.REPORT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, -1})
+    void aJumpOfTheClockRestartsNoWorkerThatSendsHeartbeats(int hours) {
+        Run run = beating();
+        watch(CHECK);
+        jump(Duration.ofHours(hours));
+        for (int i = 0; i < 20; i++) {
+            watch(CHECK);
+            stored.beat(run);
+        }
+
+        assertThat(rungs).isEmpty();
+    }
+
+    @Test
+    void aWorkerThatDiesAroundAJumpBackIsRestarted() {
+        beating();
+        watch(CHECK);
+        jump(Duration.ofHours(-1));
+
+        watch(Duration.ofSeconds(70));
+
+        assertThat(rungs).containsExactly(Ladder.Rung.REPORT, Ladder.Rung.PROBE, Ladder.Rung.RESTART);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, -1})
+    void aRunIsIdleOnlyAfterTheWholeThresholdSinceAJumpOfTheClock(int hours) {
+        Run run = beating();
+        event(run, "agent.message");
+        pass(Duration.ofMinutes(1));
+        jump(Duration.ofHours(hours));
+        stored.beat(run);
+        idleMonitor.check();
+        pass(Duration.ofMinutes(29));
+        stored.beat(run);
+        idleMonitor.check();
+        assertThat(idle).isEmpty();
+
+        pass(Duration.ofMinutes(2 + Math.max(0, -60 * hours)));
+        stored.beat(run);
+        idleMonitor.check();
+        assertThat(idle).hasSize(1);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.access.Audit;
 import dev.vivarium.core.access.AuditQuery;
 import dev.vivarium.core.log.EventLog;
@@ -79,8 +80,9 @@ abstract class GuardianContract {
         runs = new Runs(db, outbox, signals, time::get, List.of());
         fixture = new RunFixture(runs);
         inbox = new Inbox(db, log, time::get);
+        var steady = new ClockJumps(time::get, () -> time.get().toEpochMilli() * 1_000_000);
         reviews = new Reviews(
-                db, outbox, signals, time::get, ReviewPolicy.of(Duration.ofHours(1), ReviewPolicy.OnTimeout.REJECT));
+                db, outbox, signals, steady, ReviewPolicy.of(Duration.ofHours(1), ReviewPolicy.OnTimeout.REJECT));
         var actions = new GuardianActions(control(), inbox, reviews, audit, time::get);
         parts = new Guardian.Parts(db, log, outbox, runs, actions, new StepJson(), Judge.NONE);
         guardian = guardian(parts, "one");
