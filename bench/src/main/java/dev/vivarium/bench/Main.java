@@ -33,6 +33,7 @@ public final class Main {
         all.put("crowd", new ShellCrowd());
         all.put("log", new Log());
         all.put("tasks", new TaskRuns());
+        all.put("guardian", new GuardianPass());
         all.put("chaos", new Chaos());
         all.put("start", new StartUp());
         all.put("cli", new CommandStart());
