@@ -70,7 +70,8 @@ record AgentRuns(
         var inbox = new Inbox(db, log, clock);
         var signals = new RunSignals();
         var runs = new Runs(db, outbox, signals, clock, List.of(revocation, inbox));
-        var reviews = new Reviews(db, outbox, signals, ClockJumps.of(scheduler), config.runs().reviews());
+        var reviews = new Reviews(
+                db, outbox, signals, ClockJumps.of(scheduler), config.runs().reviews());
         var transcripts = new Transcripts(
                 config.home().resolve("transcripts"), config.runs().transcripts(), clock);
         var events = new RunEvents(log, runs);

@@ -41,7 +41,8 @@ class KilledRestartTest {
     private static final Duration LONGEST = Duration.ofSeconds(60);
     private static final int KILLS = Integer.getInteger("viv.kills", 2);
 
-    /// Traces that the steps of a restart leave in the store. The test kills the server at the next one in each round.
+    /// Traces that the steps of a restart leave in the store. The test kills the server at the next one in each
+    /// round.
     private static final List<String> TRACES = List.of(
             "disk_origins where forked_from is not null",
             "run_restarts where next_run_id is not null",
@@ -110,14 +111,16 @@ class KilledRestartTest {
                 {"title":"queued","runtime":"command","max_retries":10,"command":["sh","-c","%s"]}""".formatted(program()));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         String task = answer.json().string("task_id");
-        await().until(() -> api().get(TASKS + "/" + task).json().string("status").equals("running"));
+        await().until(() ->
+                api().get(TASKS + "/" + task).json().string("status").equals("running"));
         String sandbox = api().get(TASKS + "/" + task).json().string("sandbox_id");
         return new Work(task, sandbox, task + "-1");
     }
 
     private void awaitHeartbeat(Work work) {
         await().until(() -> starts(work).size() == 1);
-        await().until(() -> api().get(AgentRun.SANDBOXES + "/" + work.sandbox).text().contains("\"last_heartbeat"));
+        await().until(() ->
+                api().get(AgentRun.SANDBOXES + "/" + work.sandbox).text().contains("\"last_heartbeat"));
     }
 
     /// Returns the runs whose program has started.
@@ -153,8 +156,7 @@ class KilledRestartTest {
 
     private void killWorker(Work work) {
         String path = "/sandboxes/" + work.sandbox + "/processes";
-        String worker =
-                api().get(path).json().objects("processes").getFirst().string("process_id");
+        String worker = api().get(path).json().objects("processes").getFirst().string("process_id");
         var sent = api().post(path + "/" + worker + "/signal", "{\"name\":\"KILL\"}");
         assertThat(sent.status()).as(sent.text()).isLessThan(300);
     }

@@ -145,9 +145,10 @@ class KilledWebhooksTest {
         });
         int events = 2 * tasks.size();
         await().untilAsserted(
-                () -> assertThat(deliveries(api, good, "delivered")).hasSize(events));
+                        () -> assertThat(deliveries(api, good, "delivered")).hasSize(events));
         await().untilAsserted(() -> assertThat(deliveries(api, dead, "dead")).hasSize(events));
-        assertThat(deliveries(api, dead, "dead")).allMatch(one -> one.string("error").contains("status 500"));
+        assertThat(deliveries(api, dead, "dead"))
+                .allMatch(one -> one.string("error").contains("status 500"));
         assertThat(received.values()).as("requests for one event").allMatch(times -> times <= 1 + KILLS);
     }
 

@@ -80,8 +80,8 @@ class ResumedAgentTest {
     }
 
     private static String task(String title, String runtime, String more) {
-        var added = server.api()
-                .post(TASKS, "{\"title\":\"" + title + "\",\"runtime\":\"" + runtime + "\"" + more + "}");
+        var added =
+                server.api().post(TASKS, "{\"title\":\"" + title + "\",\"runtime\":\"" + runtime + "\"" + more + "}");
         assertThat(added.status()).as(added.text()).isEqualTo(201);
         return added.json().string("task_id");
     }

@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
 /// | step | trace |
 /// |---|---|
 /// | snapshot | a snapshot whose name contains the run |
-/// | fork | the origin of the disk, in the transaction of the row of the sandbox. Such a sandbox without a run is ended |
+/// | fork | the origin of the disk, in the transaction of the row of the sandbox. Such a sandbox without a run is ended
+/// |
 /// | begin of the run | the id of the run with the abnormal end, in the transaction of the row of the run |
 /// | deletion of the snapshot | the abnormal end has no snapshot and is not pending |
 public final class Continuations {

@@ -108,8 +108,8 @@ public final class Runs {
         return db.read(RunRows::activeByUser);
     }
 
-    /// Returns the active runs whose last heartbeat is before a time, or after `now` because the clock was set back.
-    /// A run without a heartbeat is not one of them.
+    /// Returns the active runs whose last heartbeat is before a time, or after `now` because the clock was set
+    /// back. A run without a heartbeat is not one of them.
     public List<Run> silent(Instant before, Instant now) {
         return db.read(sql -> RunRows.silent(sql, before, now));
     }

@@ -74,11 +74,12 @@ final class Dispatch {
 
     /// Handles retries, timeouts and leases that are due. Returns the time of the next one.
     Optional<Instant> expire() {
-        queue.clock().apply(jump -> lease.write(sql -> {
-            QueueRows.move(sql, jump);
-            AttemptRows.move(sql, jump);
-            return jump;
-        }));
+        queue.clock()
+                .apply(jump -> lease.write(sql -> {
+                    QueueRows.move(sql, jump);
+                    AttemptRows.move(sql, jump);
+                    return jump;
+                }));
         Optional<Instant> next = nextDue();
         Instant now = queue.now();
         if (next.isEmpty() || next.get().isAfter(now)) {

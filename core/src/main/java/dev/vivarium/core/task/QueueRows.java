@@ -289,7 +289,8 @@ final class QueueRows {
     static void move(Sql sql, Duration jump) throws SQLException {
         long millis = jump.toMillis();
         sql.update(
-                "update task_queue set next_attempt_at = next_attempt_at + ? where next_attempt_at is not null", millis);
+                "update task_queue set next_attempt_at = next_attempt_at + ? where next_attempt_at is not null",
+                millis);
         sql.update(
                 "update task_queue set ready_at = ready_at + ?, order_at = order_at + ? where order_at is not null",
                 millis,

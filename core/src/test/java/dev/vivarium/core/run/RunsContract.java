@@ -3,10 +3,10 @@ package dev.vivarium.core.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.access.WorkerGrant;
 import dev.vivarium.core.access.WorkerGrant.Work;
 import dev.vivarium.core.access.WorkerTokens;
-import dev.vivarium.core.ClockJumps;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.Query;
 import dev.vivarium.core.store.Db;

@@ -53,7 +53,8 @@ abstract class QueueFixture {
     void open() {
         db = openDb();
         log = new EventLog(db, time::get, new EventBodyJson());
-        queue = new TaskQueue(db, new Outbox(db, log, time::get), new ClockJumps(time::get, elapsed::get), new Random(1));
+        queue = new TaskQueue(
+                db, new Outbox(db, log, time::get), new ClockJumps(time::get, elapsed::get), new Random(1));
         claims = new TaskClaims(queue);
         lease = lease("one");
         lease.hold();

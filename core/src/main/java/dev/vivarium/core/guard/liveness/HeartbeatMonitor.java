@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 ///
 /// The rungs of a run are kept in memory: after a start of the server, or after a time in which the server did not
 /// check, every run starts anew, because its heartbeats could not arrive. So does a run that was paused. If the clock
-/// was set back, the last heartbeat of a run can be in the future. Such a run counts as silent until its next heartbeat.
+/// was set back, the last heartbeat of a run can be in the future. Such a run counts as silent until its next
+/// heartbeat.
 final class HeartbeatMonitor {
     private static final Logger LOG = LoggerFactory.getLogger(HeartbeatMonitor.class);
 
@@ -106,8 +107,8 @@ final class HeartbeatMonitor {
         boolean isOnLadder = canRun && run.status() == Run.Status.RUNNING;
         Instant beat = run.heartbeat().orElseThrow().at();
         Instant sign = !isOnLadder || beat.isAfter(now) ? now : beat;
-        Watch watch = watched.computeIfAbsent(
-                run.id(), _ -> new Watch(beat, sign.isAfter(anew) ? sign : anew, 0, false));
+        Watch watch =
+                watched.computeIfAbsent(run.id(), _ -> new Watch(beat, sign.isAfter(anew) ? sign : anew, 0, false));
         if (!isOnLadder || !beat.equals(watch.beat)) {
             watch = new Watch(beat, sign, 0, false);
             watched.put(run.id(), watch);
@@ -122,9 +123,7 @@ final class HeartbeatMonitor {
         threads.execute(() -> {
             try {
                 boolean isDiskFull = actions.climb(run, rung);
-                watched.computeIfPresent(
-                        run.id(),
-                        (_, watch) -> watch.afterRung(isDiskFull));
+                watched.computeIfPresent(run.id(), (_, watch) -> watch.afterRung(isDiskFull));
             } catch (RuntimeException e) {
                 LOG.warn("{} of run {} is tried again: {}", rung, run.id(), e.getMessage());
             } finally {

@@ -62,18 +62,19 @@ abstract class LivenessContract {
         reader = log.reader("liveness", new LivenessReader(log.codec(), stored.runs(), restarts, _ -> {}));
         monitor = monitor();
         var config = new LivenessConfig.Idle(true, Duration.ofMinutes(30), Duration.ofMinutes(1));
-        idleMonitor = new IdleMonitor(db, stored.runs(), config, new ClockJumps(time::get, elapsed::get), new IdleMonitor.Actions() {
-            @Override
-            public void await(Run run) {
-                reader.await(run.sandbox());
-            }
+        idleMonitor = new IdleMonitor(
+                db, stored.runs(), config, new ClockJumps(time::get, elapsed::get), new IdleMonitor.Actions() {
+                    @Override
+                    public void await(Run run) {
+                        reader.await(run.sandbox());
+                    }
 
-            @Override
-            public void end(Run run, LivenessEvent.TerminatedIdle event, String reason) {
-                idle.add(event);
-                stored.end(run, "idle");
-            }
-        });
+                    @Override
+                    public void end(Run run, LivenessEvent.TerminatedIdle event, String reason) {
+                        idle.add(event);
+                        stored.end(run, "idle");
+                    }
+                });
     }
 
     private HeartbeatMonitor monitor() {
