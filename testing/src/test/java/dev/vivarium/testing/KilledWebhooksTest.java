@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Server killed with SIGKILL while it sends webhooks.
+/// Server killed with SIGKILL while it sends webhooks. `-Dviv.kills=5` is the long version.
 @Timeout(240)
 class KilledWebhooksTest {
     private static final String[] SERVER = {
@@ -43,7 +43,7 @@ class KilledWebhooksTest {
         "1"
     };
     private static final String WEBHOOKS = "/api/v1/webhooks";
-    private static final int KILLS = 2;
+    private static final int KILLS = Integer.getInteger("viv.kills", 1);
     private static final int TASKS_PER_SERVER = 10;
 
     /// Number of requests for each path, type and task.

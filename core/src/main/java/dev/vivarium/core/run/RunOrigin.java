@@ -4,7 +4,7 @@ import dev.vivarium.model.RunId;
 import dev.vivarium.model.SandboxId;
 import java.util.Optional;
 
-/// What a new run takes over from an earlier one. Immutable.
+/// Conversation and task that a new run takes over from an earlier one. Immutable.
 ///
 /// @param session    conversation that the agent resumes
 /// @param transcript sandbox whose stored transcript is copied into the new one. Absent if the files contain it
