@@ -67,6 +67,14 @@ public final class WebhooksHandler {
             .answers(200, "A page of deliveries.", DELIVERY_PAGE)
             .fails(404);
 
+    public static final RouteDescription TEST = RouteDescription.post("/api/v1/webhooks/{webhook_id}/test", KEY)
+            .named("testWebhook", "Send a test event to the receiver")
+            .text("""
+                    Sends an event of the type `webhook.test`, whatever `event_types` are. `GET …/deliveries` has the \
+                    outcome.""")
+            .answers(202, "The delivery.", WebhookJson.DELIVERY)
+            .fails(404);
+
     public static final RouteDescription REPLAY = RouteDescription.post(
                     "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay", KEY)
             .named("replayDelivery", "Send a delivery again")
@@ -127,6 +135,10 @@ public final class WebhooksHandler {
             throw new SandboxException(
                     new Failure.InvalidRequest("cursor", "must be the next_cursor of a page before"), e);
         }
+    }
+
+    public void test(Exchange exchange) throws IOException {
+        exchange.answer(202, WebhookJson.DELIVERY, webhooks.test(exchange.principal(), exchange.path("webhook_id")));
     }
 
     public void replay(Exchange exchange) throws IOException {
