@@ -4,7 +4,7 @@ import { type Browser, type BrowserContextOptions, chromium } from 'playwright-c
 const CHROMIUM = process.env.E2E_CHROMIUM ?? '/usr/bin/chromium-headless-shell'
 
 /** What the pages are seen with when a test does not say. */
-export const VIEW: BrowserContextOptions = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' }
+export const VIEW: BrowserContextOptions = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' }
 
 export function launch(): Promise<Browser> {
   // Chromium's own sandbox does not work for root; the pages here are ours.
