@@ -83,7 +83,9 @@ final class TaskShowCommand implements Callable<Integer> {
                 + work.branch().map(branch -> ", branch " + branch.value()).orElse("")
                 + work.ticket().map(ticket -> ", ticket " + ticket).orElse("")
                 + ", credential " + work.credentialName()
-                + work.onSuccess().map(action -> ", on success " + action.text()).orElse("");
+                + work.onSuccess()
+                        .map(action -> ", on success " + action.text())
+                        .orElse("");
     }
 
     private static String inherited(Inherit inherit) {

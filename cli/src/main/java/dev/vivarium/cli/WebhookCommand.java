@@ -29,6 +29,7 @@ final class WebhookCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a subcommand is missing: add, ls, test, rm, deliveries or replay");
+        throw new ParameterException(
+                spec.commandLine(), "a subcommand is missing: add, ls, test, rm, deliveries or replay");
     }
 }

@@ -160,8 +160,19 @@ class RunCommandsTest {
 
     @Test
     void runHasItsGuardianPolicyAndItsTicket() {
-        assertThat(ann.viv("run", "-d", "x", "--json", "--runtime", "command", "--guardian", "watch", "--ticket", "T-1",
-                        "--", "true"))
+        assertThat(ann.viv(
+                        "run",
+                        "-d",
+                        "x",
+                        "--json",
+                        "--runtime",
+                        "command",
+                        "--guardian",
+                        "watch",
+                        "--ticket",
+                        "T-1",
+                        "--",
+                        "true"))
                 .as(ann.err())
                 .isZero();
         JsonFields started = Json.answer(ann.out());

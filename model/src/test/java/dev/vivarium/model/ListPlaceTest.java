@@ -27,8 +27,6 @@ class ListPlaceTest {
 
     @Test
     void entriesOfTheSameTimeAreOrderedByTheirIds() {
-        assertThat(new ListPlace(1, "b"))
-                .isGreaterThan(new ListPlace(1, "a"))
-                .isLessThan(new ListPlace(2, "a"));
+        assertThat(new ListPlace(1, "b")).isGreaterThan(new ListPlace(1, "a")).isLessThan(new ListPlace(2, "a"));
     }
 }

@@ -34,7 +34,8 @@ class SharingViewTest {
         anna.invite(thread, "bob", "shell:ro");
 
         try (var stream = follow(bob, issued.string("sandbox_id"));
-                var _ = ShellClient.enter(SERVER.get().uri(), issued.string("sandbox_id"), issued.string("token"), "")) {
+                var _ = ShellClient.enter(
+                        SERVER.get().uri(), issued.string("sandbox_id"), issued.string("token"), "")) {
             assertThat(stream.readLine()).isNotNull();
             await().untilAsserted(() -> assertThat(ways(anna)).containsExactlyInAnyOrder("bob events", "anna type"));
             var shell = connections(bob).stream()

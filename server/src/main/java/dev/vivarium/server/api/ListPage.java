@@ -27,7 +27,8 @@ record ListPage<T>(List<T> entries, Optional<String> next) {
     static <T> ListPage<T> of(List<T> found, int limit, Function<T, ListPlace> place) {
         var page = found.subList(0, Math.min(limit, found.size()));
         boolean hasMore = found.size() > limit;
-        return new ListPage<>(page, hasMore ? Optional.of(place.apply(page.getLast()).cursor()) : Optional.empty());
+        return new ListPage<>(
+                page, hasMore ? Optional.of(place.apply(page.getLast()).cursor()) : Optional.empty());
     }
 
     /// Returns a page that is also the whole list.

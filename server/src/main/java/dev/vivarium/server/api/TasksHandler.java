@@ -42,8 +42,7 @@ import java.util.Optional;
 public final class TasksHandler {
     private static final int MAX_PAGE = 1000;
 
-    private static final ObjectType<ListPage<QueuedTask>> TASKS =
-            ListPage.type("QueuedTasks", "tasks", TaskJson.TASK);
+    private static final ObjectType<ListPage<QueuedTask>> TASKS = ListPage.type("QueuedTasks", "tasks", TaskJson.TASK);
 
     private static final ObjectType<Added> ADDED =
             object("AddedTask", optional("name", STRING, Added::name), field("task_id", TASK_ID, Added::id));

@@ -105,9 +105,7 @@ public final class WebhooksHandler {
                 exchange.principal(),
                 exchange.path("webhook_id"),
                 new DeliveryFilter(
-                        exchange.optionalQuery("status", WebhookJson.STATUS),
-                        PageQuery.cursor(exchange),
-                        limit + 1));
+                        exchange.optionalQuery("status", WebhookJson.STATUS), PageQuery.cursor(exchange), limit + 1));
         exchange.answer(200, DELIVERY_PAGE, ListPage.of(found, limit, DeliveryFilter::place));
     }
 
