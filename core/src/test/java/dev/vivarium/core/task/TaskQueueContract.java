@@ -252,7 +252,7 @@ abstract class TaskQueueContract extends QueueFixture {
 
     private TaskId add(String name, TaskPriority priority) {
         TaskPlan plan = TaskPlan.of(Optional.of(PROGRAM));
-        plan = plan.with(priority, Duration.ofDays(1), Optional.empty(), 0);
+        plan = plan.with(new TaskSchedule(priority, Optional.empty(), Duration.ofDays(1), Optional.empty(), 0));
         return queue.add(ANN, List.of(task(name, plan))).getFirst();
     }
 
