@@ -1,4 +1,5 @@
-import { agent } from './house/agents'
+import type { Route } from 'playwright-core'
+import { agent, script } from './house/agents'
 import { expect, test } from './house/test'
 
 const ASKS = {
@@ -44,4 +45,26 @@ test('a question is shown once, and its Markdown is rendered', async ({ person, 
   await timeline.getByText('merge conflict').waitFor()
   await card.waitFor({ state: 'detached' })
   expect(await page.getByText('merge conflict').count()).toBe(1)
+})
+
+test('a question that the agent asks while the page loads is shown', async ({ person, page }) => {
+  const question = JSON.stringify({ type: 'review', id: 'r', reason: 'merge conflict', description: 'Ours?' })
+  const id = await person.api.spawn(script('Ask', `read task; read message; echo '${question}'; read answer`))
+  let respond = () => {}
+  const isShown = new Promise<void>((resolve) => {
+    respond = resolve
+  })
+  const readsFirst = async (route: Route) => {
+    // The server has no question yet. The page gets this response after the event of the question.
+    const response = await route.fetch()
+    await person.api.post(`/api/v1/sandboxes/${id}/messages`, { content: 'Ask now' })
+    await isShown
+    await route.fulfill({ response })
+  }
+  await page.route(`**/api/v1/sandboxes/${id}/reviews`, readsFirst, { times: 1 })
+  await person.open(`/sandboxes/${id}`)
+  const timeline = page.getByRole('region', { name: 'Timeline' })
+  await timeline.getByText('waiting for an answer').waitFor()
+  respond()
+  await page.getByRole('region', { name: 'The agent asks: merge conflict' }).getByText('Ours?').waitFor()
 })

@@ -158,6 +158,6 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'settings',
     path: () => '/settings',
-    shown: (page) => page.getByRole('heading', { name: 'Server' }).waitFor(),
+    shown: (page) => page.getByRole('list', { name: /^Dead letters of/ }).waitFor(),
   },
 ]

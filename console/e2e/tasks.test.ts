@@ -75,6 +75,8 @@ test('the filters of the board are part of the address', async ({ person, page, 
   await line(page, 'Write the parser').waitFor({ state: 'detached' })
   await page.waitForURL('**/console/tasks?status=pending')
   await page.getByRole('button', { name: 'Pending' }).click()
+  // The types of the listed tasks can be chosen.
+  await line(page, 'Write the parser').waitFor()
   await page.getByLabel('Agent type').fill('coder')
   await line(page, 'Review the parser').waitFor({ state: 'detached' })
 

@@ -112,6 +112,56 @@ describe('the request of the form', () => {
   })
 })
 
+describe('a repository that the server clones', () => {
+  const from = draft({
+    repository: ' https://git.example/a ',
+    revision: 'main',
+    credential: 'forge',
+    ticket: 'T-1',
+    onSuccess: 'pull_request',
+    guardian: 'stop',
+  })
+
+  it('is a field of the request, and its host is not allowed to the agent', () => {
+    expect(wanted(from, 'ann').body).toMatchObject({
+      task: { title: 'a task' },
+      guardian: 'stop',
+      repository: {
+        url: 'https://git.example/a',
+        credential: 'forge',
+        base: 'main',
+        ticket: 'T-1',
+        on_success: 'pull_request',
+      },
+    })
+    expect(wanted(from, 'ann').body).not.toHaveProperty('task.context')
+    expect(hosts(from)).toEqual([])
+  })
+
+  it('needs an address and a known action', () => {
+    expect(wanted({ ...from, repository: '' }, 'ann').body).not.toHaveProperty('repository')
+    expect(wanted({ ...from, onSuccess: 'merge' }, 'ann').body).not.toHaveProperty('repository.on_success')
+    expect(wanted({ ...from, guardian: 'sleep' }, 'ann').body).not.toHaveProperty('guardian')
+  })
+
+  it('has options of viv', () => {
+    const words = wordsOf(codeOf('viv', from), 'viv')
+    const options = words.slice(0, words.indexOf('--')).join(' ')
+    expect(options).toContain(
+      '--guardian stop --repository https://git.example/a --credential forge --base main --ticket T-1 --on-success pull_request',
+    )
+  })
+
+  it('shows an error of the server beside its field', () => {
+    const problem = { type: 'x', title: 'Invalid request', detail: 'x', status: 422 }
+    const of = (field: string) => refused(new ApiError(problem, undefined, { field, rule: 'is wrong' })).problems
+    expect(of('repository.ticket')).toEqual({ ticket: 'Is wrong.' })
+    expect(of('repository.base')).toEqual({ revision: 'Is wrong.' })
+    expect(of('repository.credential')).toEqual({ credential: 'Is wrong.' })
+    expect(of('guardian')).toEqual({ guardian: 'Is wrong.' })
+  })
+})
+
 describe('the rules of the form', () => {
   it('require a task, a thread or a program', () => {
     expect(check(EMPTY)).toEqual({ title: expect.any(String) })

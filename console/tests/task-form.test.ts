@@ -59,6 +59,22 @@ describe('the form for a graph of tasks', () => {
     ])
   })
 
+  it('sends the guardian and the repository, but not for a worker', () => {
+    const part = { guardian: 'watch', repository: 'https://git.example/a', credential: 'forge', onSuccess: 'push' }
+    const draft = changedRow(emptyGraph(), 'row-1', { title: 'Fix', command: 'true', ...part })
+    expect(requestOf(draft).tasks[0]).toMatchObject({
+      guardian: 'watch',
+      repository: { url: 'https://git.example/a', credential: 'forge', on_success: 'push' },
+    })
+    const outside = requestOf(changedRow(draft, 'row-1', { runtime: 'worker' })).tasks[0]
+    expect(outside).not.toHaveProperty('guardian')
+    expect(outside).not.toHaveProperty('repository')
+    const without = check(changedRow(draft, 'row-1', { credential: '' }))
+    expect(without.rows.get('row-1')).toEqual({ credential: 'Choose a credential.' })
+    store(draft)
+    expect(stored()).toEqual(draft)
+  })
+
   it('removes the dependencies on a removed row, and never uses a key or name twice', () => {
     const draft = removed(pair(), 'row-1')
     expect(draft.rows).toMatchObject([{ key: 'row-2', dependsOn: [] }])
@@ -86,6 +102,8 @@ describe('the form for a graph of tasks', () => {
     expect(cycle.whole).toBeUndefined()
     const limits = refused(invalid('tasks[0].timeout_minutes', 'must be at least 1'), pair())
     expect(limits.rows.get('row-1')).toEqual({ timeout: 'Must be at least 1.' })
+    const ticket = refused(invalid('tasks[0].repository.ticket', 'must be short'), pair())
+    expect(ticket.rows.get('row-1')).toEqual({ ticket: 'Must be short.' })
     const other = refused(invalid('tasks[0].egress.allow', 'must be a host'), pair())
     expect(other.rows.get('row-1')).toEqual({ title: 'egress: Must be a host.' })
   })

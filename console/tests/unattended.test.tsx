@@ -1,10 +1,11 @@
-import { cleanup, screen, within } from '@testing-library/react'
+import { cleanup, fireEvent, screen, within } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Alert } from '~/api/supervision'
 import { AlertList } from '~/screens/alerts/AlertList'
 import { GuardPart } from '~/screens/sandbox/rows/GuardPart'
 import { StatePart } from '~/screens/sandbox/rows/StateParts'
 import { Webhooks } from '~/screens/settings/Webhooks'
+import { outcomeOf } from '~/screens/settings/webhook-form'
 import { GraphPicture } from '~/screens/tasks/GraphPicture'
 import { routed } from './routed'
 
@@ -93,16 +94,23 @@ const DEAD = {
 
 describe('alerts and webhooks', () => {
   let asked: string[]
+  let bodiesSent: unknown[]
 
   beforeEach(() => {
     asked = []
+    bodiesSent = []
     const hook = { webhook_id: 'whk1', url: 'https://ci.example.com/hook', event_types: ['task.'], format: 'json' }
     const bodies: Record<string, unknown> = {
       '/api/v1/webhooks': { webhooks: [{ ...hook, created_at: '2026-01-01T09:00:00Z' }] },
       '/api/v1/webhooks/whk1/deliveries?status=dead': { deliveries: [DEAD] },
+      '/api/v1/webhooks/whk1/test': { ...DEAD, delivery_id: 'dlv2', status: 'pending', attempts: 0, error: undefined },
+      '/api/v1/webhooks/whk1/deliveries?limit=100': {
+        deliveries: [{ ...DEAD, delivery_id: 'dlv2', status: 'delivered', response_status: 204, error: undefined }],
+      },
     }
     vi.stubGlobal('fetch', (path: string, init?: RequestInit) => {
       asked.push(`${init?.method ?? 'GET'} ${path}`)
+      if (typeof init?.body === 'string') bodiesSent.push(JSON.parse(init.body))
       return Promise.resolve(new Response(JSON.stringify(bodies[path] ?? {})))
     })
   })
@@ -131,5 +139,42 @@ describe('alerts and webhooks', () => {
       .getByRole('button', { name: /^Replay/ })
       .click()
     await vi.waitFor(() => expect(asked).toContain('POST /api/v1/webhooks/whk1/deliveries/dlv1/replay'))
+  })
+
+  it('add a webhook with a secret that is shown once', async () => {
+    await routed(<Webhooks />)
+    fireEvent.click(await screen.findByRole('button', { name: 'Add a webhook' }))
+    fireEvent.change(screen.getByLabelText('Address'), { target: { value: ' https://a.example/hook ' } })
+    fireEvent.change(screen.getByLabelText('Event types (optional)'), { target: { value: 'task.failed, guardian.' } })
+    const form = screen.getByText('Add the webhook').closest('form')
+    if (form !== null) fireEvent.submit(form)
+    const secret = (await screen.findByLabelText<HTMLTextAreaElement>('Secret')).value
+    expect(secret).toMatch(/^[0-9a-f]{64}$/)
+    expect(bodiesSent).toEqual([
+      { url: 'https://a.example/hook', event_types: ['task.failed', 'guardian.'], format: 'json', secret },
+    ])
+  })
+
+  it('test a webhook and show the outcome', async () => {
+    await routed(<Webhooks />)
+    fireEvent.click(await screen.findByRole('button', { name: 'Test https://ci.example.com/hook' }))
+    await screen.findByText('Test delivered, status 204')
+  })
+
+  it('remove a webhook after a question', async () => {
+    await routed(<Webhooks />)
+    fireEvent.click(await screen.findByRole('button', { name: 'Remove https://ci.example.com/hook' }))
+    expect(asked).not.toContain('DELETE /api/v1/webhooks/whk1')
+    fireEvent.click(screen.getByText('Remove', { selector: 'span' }))
+    await vi.waitFor(() => expect(asked).toContain('DELETE /api/v1/webhooks/whk1'))
+  })
+
+  it('explain why a test failed', () => {
+    const sent = { ...DEAD, status: 'pending' as const, attempts: 0, error: undefined }
+    expect(outcomeOf(sent).text).toBe('Test sent. Waiting for the receiver…')
+    expect(outcomeOf({ ...sent, attempts: 1, error: 'no route' }).text).toBe(
+      'Test failed: no route. The server tries again.',
+    )
+    expect(outcomeOf({ ...sent, status: 'dead', error: 'no route' }).text).toBe('Test failed: no route')
   })
 })

@@ -151,6 +151,8 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
     ),
   ])
   await api.run(bare, FILES)
+  const hook = { url: 'http://127.0.0.1:9/night', event_types: ['task.failed'], secret: 'a secret of the scene' }
+  await api.post('/api/v1/webhooks', hook)
   const task = await makeTasks(api)
   await share(api)
   // Going back to a snapshot ended what ran before, so this comes after it.

@@ -32,6 +32,14 @@ export interface Webhook {
   readonly created_at: string
 }
 
+export interface NewWebhook {
+  readonly url: string
+  /** Types, and prefixes that end with a dot; all events if absent. */
+  readonly event_types?: readonly string[]
+  readonly format: string
+  readonly secret: string
+}
+
 /** A delivery of one event to one webhook. */
 export interface Delivery {
   readonly delivery_id: string
@@ -45,6 +53,7 @@ export interface Delivery {
 }
 
 const MOST_ALERTS = 200
+const NEWEST = 100
 
 /** The newest alerts, or null if the server has no alerts. */
 export async function readAlerts(): Promise<readonly Alert[] | null> {
@@ -62,15 +71,43 @@ export async function readWebhooks(): Promise<readonly Webhook[] | null> {
   return page?.webhooks ?? null
 }
 
+export async function addWebhook(wanted: NewWebhook): Promise<Webhook> {
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await ask('/api/v1/webhooks', { method: 'POST', headers, body: JSON.stringify(wanted) })
+  return (await answer.json()) as Webhook
+}
+
+export async function removeWebhook(webhookId: string): Promise<void> {
+  await ask(pathOf(webhookId), { method: 'DELETE' })
+}
+
+/** Sends a test event to the receiver. */
+export async function testWebhook(webhookId: string): Promise<Delivery> {
+  const answer = await ask(`${pathOf(webhookId)}/test`, { method: 'POST' })
+  return (await answer.json()) as Delivery
+}
+
+/** A delivery of the newest ones, as it is now. */
+export async function readDelivery({ webhook_id: webhook, delivery_id: id }: Delivery): Promise<Delivery | null> {
+  return (await deliveries(webhook, `limit=${NEWEST}`)).find((one) => one.delivery_id === id) ?? null
+}
+
 /** The deliveries of a webhook that the server gave up, newest first. */
-export async function readDead(webhookId: string): Promise<readonly Delivery[]> {
-  const answer = await ask(`/api/v1/webhooks/${encodeURIComponent(webhookId)}/deliveries?status=dead`)
+export function readDead(webhookId: string): Promise<readonly Delivery[]> {
+  return deliveries(webhookId, 'status=dead')
+}
+
+async function deliveries(webhookId: string, query: string): Promise<readonly Delivery[]> {
+  const answer = await ask(`${pathOf(webhookId)}/deliveries?${query}`)
   return ((await answer.json()) as { deliveries: readonly Delivery[] }).deliveries
 }
 
 export async function replay({ webhook_id: webhook, delivery_id: delivery }: Delivery): Promise<void> {
-  const path = `/api/v1/webhooks/${encodeURIComponent(webhook)}/deliveries/${encodeURIComponent(delivery)}/replay`
-  await ask(path, { method: 'POST' })
+  await ask(`${pathOf(webhook)}/deliveries/${encodeURIComponent(delivery)}/replay`, { method: 'POST' })
+}
+
+function pathOf(webhookId: string): string {
+  return `/api/v1/webhooks/${encodeURIComponent(webhookId)}`
 }
 
 /** The body of a response, or undefined if the server does not have the route. */

@@ -1,4 +1,4 @@
-import type { Task } from '~/api/types'
+import type { Task, TaskAttempt } from '~/api/types'
 import { type Knot, layersOf, partsOf } from './layers'
 
 export function knotOf({ task_id: id, depends_on: dependsOn }: Task): Knot {
@@ -27,6 +27,25 @@ export function agentTypes(tasks: readonly Task[]): string[] {
 export function noteOf({ attempts, agent_type: type }: Task): string {
   const tries = attempts.length > 1 ? `attempt ${attempts.length}` : ''
   return [tries, type ?? ''].filter(Boolean).join(' · ')
+}
+
+/** What became of an attempt of a race. Undefined while it runs, and if its check failed. */
+export type Place = 'won' | 'lost'
+
+export function placeOf({ status, error_code: code }: TaskAttempt): Place | undefined {
+  if (status === 'completed') return 'won'
+  return code === 'race_lost' ? 'lost' : undefined
+}
+
+/** The run with the work of a task: that of the completed attempt, or else the newest. */
+export function runOf({ attempts }: Task): string | undefined {
+  const completed = attempts.find((attempt) => attempt.status === 'completed')
+  return completed?.run_id ?? attempts.findLast((attempt) => attempt.run_id !== undefined)?.run_id
+}
+
+/** What a task takes over from a task that it depends on, in words. */
+export function inheritedOf({ files, conversation }: NonNullable<Task['inherit']>): string {
+  return [files && 'files', conversation && 'conversation'].filter(Boolean).join(' and ')
 }
 
 /** The tasks that depend on a task directly. */

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { readAgain } from '~/api/read-again'
 import { type Alert, acknowledge, readAlerts } from '~/api/supervision'
 import { isAlerting } from '~/store/alerts'
 import { useFeed } from '../frame/fleet-context'
@@ -32,7 +33,7 @@ export function useAlertNews(): void {
       if (queries.getQueryData<readonly Alert[] | null>(KEY) === null) return
       timer ??= setTimeout(() => {
         timer = undefined
-        void queries.invalidateQueries({ queryKey: KEY })
+        void readAgain(queries, KEY)
       }, READ_AFTER_MS)
     }
     const leave = feed.follow({

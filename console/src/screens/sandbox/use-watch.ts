@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { api, body } from '~/api/client'
+import { readAgain } from '~/api/read-again'
 import type { LogEvent, Sandbox } from '~/api/types'
 import { historyOf } from '~/store/history'
 import { Watch } from '~/store/watch'
@@ -16,7 +17,7 @@ export function useWatch(sandboxId: string): Watch | undefined {
 
   useEffect(() => {
     const asked = (event: LogEvent) => {
-      if (isDecisive(event)) void queries.invalidateQueries({ queryKey: ['sandbox', sandboxId] })
+      if (isDecisive(event)) void readAgain(queries, ['sandbox', sandboxId])
     }
     const started = new Watch(sandboxId, historyOf(sandboxId), asked)
     started.start()

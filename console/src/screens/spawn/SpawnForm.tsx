@@ -1,9 +1,12 @@
+import { POLICY_CHOICES } from '~/store/policies'
+import { Choose } from '~/ui/Choose'
 import { Field } from '~/ui/Field'
+import { DeliveryFields } from '../git/DeliveryFields'
 import type { Node } from '../node/use-node'
 import type { Draft, Field as Name } from './draft'
 import { Runtimes } from './Runtimes'
 import { needs } from './ready'
-import { hosts, type Problems, repositoryHost } from './request'
+import { hosts, isClonedByServer, type Problems, repositoryHost } from './request'
 import css from './SpawnScreen.module.css'
 import { Variables } from './Variables'
 
@@ -104,7 +107,6 @@ function Input({ draft, problems, onChange, name, label, hint, placeholder, rows
 
 function Task(props: Props) {
   const { draft } = props
-  const host = repositoryHost(draft.repository)
   return (
     <div className={css.fields}>
       <Input {...props} name="title" label="Task" placeholder="Fix the failing test" />
@@ -121,13 +123,22 @@ function Task(props: Props) {
           name="repository"
           label="Repository (optional)"
           placeholder="https://github.com/you/project.git"
-          hint={
-            host === undefined
-              ? 'The agent gets the address and clones the repository itself.'
-              : `The agent gets the address and clones the repository itself; ${host} is added to the allowed hosts.`
-          }
+          hint={repositoryHint(draft)}
         />
-        <Input {...props} name="revision" label="Branch or commit" placeholder="its default" />
+        <Input
+          {...props}
+          name="revision"
+          label={isClonedByServer(draft) ? 'Base branch' : 'Branch or commit'}
+          placeholder="its default"
+        />
+      </div>
+      <div className={css.trio}>
+        <DeliveryFields
+          draft={draft}
+          problems={props.problems}
+          without="None: the agent clones it"
+          onChange={props.onChange}
+        />
       </div>
       {draft.runtime === 'command' && (
         <Input
@@ -143,12 +154,29 @@ function Task(props: Props) {
   )
 }
 
+function repositoryHint(draft: Draft): string {
+  const host = repositoryHost(draft.repository)
+  if (isClonedByServer(draft)) return 'The server clones the repository and keeps the credential.'
+  return host === undefined
+    ? 'The agent gets the address and clones the repository itself.'
+    : `The agent gets the address and clones the repository itself; ${host} is added to the allowed hosts.`
+}
+
 function Agent(props: Props) {
+  const { draft, problems, onChange } = props
   return (
     <div className={css.trio}>
       <Input {...props} name="model" label="Model" placeholder="default of the agent" />
       <Input {...props} name="budget" label="Budget in $" placeholder="none" isNumber />
       <Input {...props} name="timeLimit" label="Time limit in minutes" placeholder="a day" isNumber />
+      <Choose
+        name="guardian"
+        label="Guardian"
+        value={draft.guardian}
+        options={POLICY_CHOICES}
+        problem={problems.guardian}
+        onChange={(guardian) => onChange({ guardian })}
+      />
     </div>
   )
 }

@@ -77,6 +77,8 @@ function runWords(body: SpawnBody, secrets: readonly string[]): [string[], strin
     `viv run --runtime ${body.runtime}`,
     ...option('model', body.model),
     ...option('budget', body.budget_usd),
+    ...option('guardian', body.guardian),
+    ...repositoryWords(body.repository, option),
     ...option('thread', body.thread_id),
     ...option('user', body.user_id),
     ...option('resume-from', body.resume_from),
@@ -85,6 +87,19 @@ function runWords(body: SpawnBody, secrets: readonly string[]): [string[], strin
   ]
   const limit = Object.keys(body.task?.constraints ?? {}).length > 0 ? ['the time limit of the task'] : []
   return [words, [...limit, ...gapsOf(body, ['egress'])]]
+}
+
+type Option = (name: string, value: string | undefined) => string[]
+
+function repositoryWords(repository: SpawnBody['repository'], option: Option): string[] {
+  if (repository === undefined || typeof repository.credential !== 'string') return []
+  return [
+    ...option('repository', repository.url),
+    ...option('credential', repository.credential),
+    ...option('base', repository.base),
+    ...option('ticket', repository.ticket),
+    ...option('on-success', repository.on_success),
+  ]
 }
 
 const GAPS = { env: 'variables', egress: 'egress', limits: 'limits', image: 'the image', timeout_minutes: 'idle time' }

@@ -12,6 +12,7 @@ export function continued({ sandbox_id, user_id, run }: Sandbox): Draft {
     title: run.task?.title ?? '',
     model: run.model ?? '',
     budget: run.budget_usd === undefined ? '' : String(run.budget_usd),
+    guardian: run.guardian ?? '',
     command: (run.command ?? []).map(shellWord).join(' '),
   }
 }

@@ -1,4 +1,5 @@
 import type { components } from '~/api/schema'
+import { NO_REPOSITORY, type RepositoryDraft } from '../git/repository-draft'
 
 export type SpawnBody = components['schemas']['Spawn']
 export type SessionBody = components['schemas']['CreateSession']
@@ -14,17 +15,17 @@ export interface Variable {
 }
 
 /** What somebody has filled in so far: text as it was typed, whether it makes sense or not. */
-export interface Draft {
+export interface Draft extends RepositoryDraft {
   readonly runtime: Runtime
   readonly title: string
   readonly description: string
   readonly doneWhen: string
-  readonly repository: string
-  readonly revision: string
   readonly command: string
   readonly model: string
   readonly timeLimit: string
   readonly budget: string
+  /** Empty for the policy of the server. */
+  readonly guardian: string
   readonly egress: string
   readonly variables: readonly Variable[]
   readonly cpus: string
@@ -38,16 +39,16 @@ export interface Draft {
 }
 
 export const EMPTY: Draft = {
+  ...NO_REPOSITORY,
   runtime: 'claude',
   title: '',
   description: '',
   doneWhen: '',
-  repository: '',
-  revision: '',
   command: '',
   model: '',
   timeLimit: '',
   budget: '2',
+  guardian: '',
   egress: '',
   variables: [],
   cpus: '',

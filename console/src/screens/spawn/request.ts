@@ -1,3 +1,5 @@
+import { policyOf } from '~/store/policies'
+import { REPOSITORY_FIELDS, repositoryOf } from '../git/repository-draft'
 import type { Draft, Field, SessionBody, SpawnBody, Variable } from './draft'
 import { split } from './words'
 
@@ -38,6 +40,8 @@ export function wanted(draft: Draft, me: string): Wanted {
     command: draft.runtime === 'command' ? ('words' in command ? [...command.words] : []) : undefined,
     model: draft.model.trim() || undefined,
     budget_usd: amount(draft.budget),
+    guardian: policyOf(draft.guardian),
+    repository: repositoryOf(draft),
     resume_from: draft.resumeFrom.trim() || undefined,
     ...shared,
   })
@@ -45,23 +49,30 @@ export function wanted(draft: Draft, me: string): Wanted {
 }
 
 function task(draft: Draft): NonNullable<SpawnBody['task']> {
+  // Without a credential, the agent itself clones the repository.
+  const address = isClonedByServer(draft) ? '' : draft.repository.trim()
   return given({
     title: draft.title.trim(),
     description: draft.description.trim() || undefined,
     // What the context holds is said to the agent with the task, a line each.
     context: some({
-      repository: draft.repository.trim() || undefined,
-      revision: (draft.repository.trim() && draft.revision.trim()) || undefined,
+      repository: address || undefined,
+      revision: (address && draft.revision.trim()) || undefined,
       done_when: draft.doneWhen.trim() || undefined,
     }),
     constraints: some({ time_limit_minutes: amount(draft.timeLimit) }),
   })
 }
 
+/** Whether the server clones the repository before the agent starts. */
+export function isClonedByServer(draft: Draft): boolean {
+  return draft.runtime !== 'none' && draft.credential !== ''
+}
+
 /** The hosts that are to be reached: those that were named, and the repository's, without which it cannot be fetched. */
 export function hosts(draft: Draft): string[] {
   const listed = draft.egress.split(/[\s,]+/).filter(Boolean)
-  const own = draft.runtime === 'none' ? undefined : repositoryHost(draft.repository)
+  const own = draft.runtime === 'none' || isClonedByServer(draft) ? undefined : repositoryHost(draft.repository)
   return [...new Set(own === undefined ? listed : [...listed, own])]
 }
 
@@ -124,6 +135,7 @@ export function fieldOf(name: string): Field | undefined {
 }
 
 const FIELDS: Readonly<Record<string, Field>> = {
+  ...REPOSITORY_FIELDS,
   runtime: 'runtime',
   title: 'title',
   'task.title': 'title',
@@ -136,6 +148,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   command: 'command',
   model: 'model',
   budget_usd: 'budget',
+  guardian: 'guardian',
   'limits.cpus': 'cpus',
   cpus: 'cpus',
   'limits.memory_mb': 'memory',

@@ -1,46 +1,68 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import type { TaskAttempt } from '~/api/types'
+import { Trophy } from 'lucide-react'
+import type { Task, TaskAttempt } from '~/api/types'
+import { type Place, placeOf } from '~/store/task-view'
 import { Clamp } from '~/ui/Clamp'
 import { moment, money, plain, took } from '~/ui/format'
 import { useNow } from '~/ui/now'
 import { Section } from '~/ui/Section'
 import { TaskMark } from '~/ui/TaskMark'
+import { Fact } from './Fact'
 import css from './Task.module.css'
 
-/** All attempts side by side, the first one first. */
-export function Attempts({ attempts, maxRetries }: { attempts: readonly TaskAttempt[]; maxRetries: number }) {
+/** All attempts side by side, the first one first. Those of a race run at the same time. */
+export function Attempts({ task: { attempts, max_retries: maxRetries, race } }: { task: Task }) {
   return (
-    <Section title="Attempts">
-      {attempts.length === 0 && <p className={css.quiet}>No attempt yet. At most {maxRetries + 1} follow.</p>}
+    <Section title={race ? 'Race' : 'Attempts'} about={race && <About race={race} />}>
+      {attempts.length === 0 && <p className={css.quiet}>No attempt yet. {expected(race, maxRetries)}</p>}
       <ol className={css.attempts}>
         {attempts.map((attempt) => (
-          <Attempt key={attempt.attempt} attempt={attempt} />
+          <Attempt key={attempt.attempt} attempt={attempt} place={race && placeOf(attempt)} />
         ))}
       </ol>
     </Section>
   )
 }
 
-function Attempt({ attempt }: { attempt: TaskAttempt }) {
+function About({ race }: { race: NonNullable<Task['race']> }) {
+  return (
+    <>
+      {race.attempts} attempts at the same time. The first one that passes <code>{plain(race.check.join(' '))}</code>{' '}
+      wins.
+    </>
+  )
+}
+
+function expected(race: Task['race'], maxRetries: number): string {
+  return race ? `${race.attempts} start at the same time.` : `At most ${maxRetries + 1} follow.`
+}
+
+function Attempt({ attempt, place }: { attempt: TaskAttempt; place: Place | undefined }) {
   const { sandbox_id: sandboxId, run_id: runId } = attempt
   return (
-    <li className={css.attempt} data-status={attempt.status} aria-label={`Attempt ${attempt.attempt}`}>
+    <li
+      className={css.attempt}
+      data-status={attempt.status}
+      data-place={place}
+      aria-label={`Attempt ${attempt.attempt}`}
+    >
       <div className={css.attemptHead}>
         <h3>Attempt {attempt.attempt}</h3>
-        <TaskMark status={attempt.status} />
+        {place === 'won' && <Won />}
+        {place === 'lost' && <span className={css.quiet}>Lost</span>}
+        {place !== 'lost' && <TaskMark status={attempt.status} />}
       </div>
       <dl className={css.facts}>
-        <Line name="Run">{runId && <code>{runId}</code>}</Line>
-        <Line name="Sandbox">{sandboxId && <code>{sandboxId}</code>}</Line>
-        <Line name="Worker">{attempt.worker && plain(attempt.worker)}</Line>
-        <Line name="Started">{moment(attempt.started_at)}</Line>
-        <Line name="Ended">{attempt.ended_at && moment(attempt.ended_at)}</Line>
-        <Line name="Took">
+        <Fact name="Run">{runId && <code>{runId}</code>}</Fact>
+        <Fact name="Sandbox">{sandboxId && <code>{sandboxId}</code>}</Fact>
+        <Fact name="Worker">{attempt.worker && plain(attempt.worker)}</Fact>
+        <Fact name="Started">{moment(attempt.started_at)}</Fact>
+        <Fact name="Ended">{attempt.ended_at && moment(attempt.ended_at)}</Fact>
+        <Fact name="Took">
           <Length attempt={attempt} />
-        </Line>
-        <Line name="Cost">{money(attempt.cost_usd)}</Line>
-        <Line name="Error">{errorOf(attempt)}</Line>
+        </Fact>
+        <Fact name="Cost">{money(attempt.cost_usd)}</Fact>
+        <Fact name="Error">{errorOf(attempt)}</Fact>
       </dl>
       {attempt.error_message && (
         <Clamp lines={6} of={`error of attempt ${attempt.attempt}`} isCode>
@@ -56,6 +78,15 @@ function Attempt({ attempt }: { attempt: TaskAttempt }) {
   )
 }
 
+function Won() {
+  return (
+    <span className={css.won}>
+      <Trophy size={15} aria-hidden />
+      Won
+    </span>
+  )
+}
+
 function errorOf({ error_class: kind, error_code: code }: TaskAttempt): string | undefined {
   return kind && [kind, code && plain(code)].filter(Boolean).join(', ')
 }
@@ -64,14 +95,4 @@ function Length({ attempt }: { attempt: TaskAttempt }) {
   const now = useNow()
   const end = attempt.ended_at === undefined ? now : Date.parse(attempt.ended_at)
   return took(Math.max(0, end - Date.parse(attempt.started_at)))
-}
-
-function Line({ name, children }: { name: string; children: ReactNode }) {
-  if (!children) return null
-  return (
-    <div className={css.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
 }

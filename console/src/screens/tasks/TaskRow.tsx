@@ -1,8 +1,11 @@
 import { Trash2 } from 'lucide-react'
+import { POLICY_CHOICES } from '~/store/policies'
 import { Button } from '~/ui/Button'
+import { Choose } from '~/ui/Choose'
 import { Field } from '~/ui/Field'
 import form from '~/ui/form.module.css'
 import { plain } from '~/ui/format'
+import { DeliveryFields, useOffersClone } from '../git/DeliveryFields'
 import { useNode } from '../node/use-node'
 import { needs } from '../spawn/ready'
 import { PRIORITIES, TASK_RUNTIMES, type TaskDraft, type TaskRuntime, toggled } from './graph-draft'
@@ -41,6 +44,7 @@ export function TaskRow(props: Props) {
         )}
         <Input {...props} name="description" label="Description (optional)" lines={2} />
         <Dependencies {...props} />
+        {row.runtime !== 'worker' && <Repository {...props} />}
         <div className={css.foot}>
           <More {...props} />
           {onRemove && (
@@ -55,7 +59,16 @@ export function TaskRow(props: Props) {
 }
 
 interface InputProps extends Props {
-  readonly name: 'name' | 'title' | 'description' | 'command' | 'agentType' | 'timeout' | 'retries'
+  readonly name:
+    | 'name'
+    | 'title'
+    | 'description'
+    | 'command'
+    | 'agentType'
+    | 'timeout'
+    | 'retries'
+    | 'repository'
+    | 'revision'
   readonly label: string
   readonly placeholder?: string
   readonly lines?: number
@@ -129,12 +142,32 @@ function Dependencies({ row, others, problems, onChange }: Props) {
   )
 }
 
-function More(props: Props) {
+/** The repository that the server clones, if it has a credential for one. */
+function Repository(props: Props) {
   const { row, problems, onChange } = props
-  const isOpen = [problems.agentType, problems.priority, problems.timeout, problems.retries].some(Boolean)
+  const names = ['repository', 'revision', 'credential', 'ticket', 'onSuccess'] as const
+  if (!useOffersClone(row)) return null
+  const isOpen = names.some((name) => row[name] !== '' || problems[name] !== undefined)
   return (
     <details className={css.more} open={isOpen || undefined}>
-      <summary>Priority, limits and agent type</summary>
+      <summary>Repository</summary>
+      <div className={css.quartet}>
+        <Input {...props} name="repository" label="Address" placeholder="https://github.com/you/project" />
+        <Input {...props} name="revision" label="Base branch" placeholder="its default" />
+        <DeliveryFields draft={row} problems={problems} without="Choose one" onChange={onChange} />
+      </div>
+    </details>
+  )
+}
+
+function More(props: Props) {
+  const { row, problems, onChange } = props
+  const isOpen = [problems.agentType, problems.priority, problems.timeout, problems.retries, problems.guardian].some(
+    Boolean,
+  )
+  return (
+    <details className={css.more} open={isOpen || undefined}>
+      <summary>Priority, limits, guardian and agent type</summary>
       <div className={css.quartet}>
         <Field label="Priority" problem={problems.priority}>
           {(control) => (
@@ -152,6 +185,15 @@ function More(props: Props) {
         <Input {...props} name="agentType" label="Agent type" placeholder="none" />
         <Input {...props} name="timeout" label="Time limit in minutes" placeholder="60" />
         <Input {...props} name="retries" label="Retries" placeholder="3" />
+        {row.runtime !== 'worker' && (
+          <Choose
+            label="Guardian"
+            value={row.guardian}
+            options={POLICY_CHOICES}
+            problem={problems.guardian}
+            onChange={(guardian) => onChange({ guardian })}
+          />
+        )}
       </div>
     </details>
   )

@@ -1,8 +1,8 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import { ApiError } from '~/api/problem'
 import type { Task } from '~/api/types'
-import { dependentsOf, knotOf, noteOf } from '~/store/task-view'
+import { dependentsOf, inheritedOf, knotOf, noteOf, runOf } from '~/store/task-view'
 import type { TaskWatch } from '~/store/task-watch'
 import { Clamp } from '~/ui/Clamp'
 import { money, plain } from '~/ui/format'
@@ -13,7 +13,9 @@ import { Empty, Failure, Skeleton } from '~/ui/States'
 import { TaskMark } from '~/ui/TaskMark'
 import { When } from '~/ui/When'
 import { Attempts } from './Attempts'
+import { Fact } from './Fact'
 import { GraphPicture } from './GraphPicture'
+import { RepositoryPart } from './RepositoryPart'
 import css from './Task.module.css'
 import { TaskActions } from './TaskActions'
 import { useConnected } from './use-tasks'
@@ -89,10 +91,11 @@ function OneTask({ watch, task }: { watch: TaskWatch; task: Task }) {
             )}
           </Section>
           <Result task={task} />
+          {task.repository && <RepositoryPart repository={task.repository} runId={runOf(task)} />}
         </div>
-        <Facts task={task} />
+        <Facts task={task} all={all} />
       </div>
-      <Attempts attempts={task.attempts} maxRetries={task.max_retries} />
+      <Attempts task={task} />
       <Connections all={all} task={task} />
     </div>
   )
@@ -115,7 +118,7 @@ function Result({ task }: { task: Task }) {
   )
 }
 
-function Facts({ task }: { task: Task }) {
+function Facts({ task, all }: { task: Task; all: readonly Task[] }) {
   return (
     <Section title="Facts">
       <dl className={css.facts}>
@@ -127,6 +130,8 @@ function Facts({ task }: { task: Task }) {
         <Fact name="Agent type">{task.agent_type && plain(task.agent_type)}</Fact>
         <Fact name="Runtime">{task.runtime ?? 'a worker outside of the server'}</Fact>
         <Fact name="Model">{task.model && plain(task.model)}</Fact>
+        <Fact name="Guardian">{task.runtime && (task.guardian ?? 'policy of the server')}</Fact>
+        <Fact name="Inherits">{task.inherit && <Inherited inherit={task.inherit} all={all} />}</Fact>
         <Fact name="Phase">{task.phase_id && plain(task.phase_id)}</Fact>
         <Fact name="Ticket">{task.ticket_id && plain(task.ticket_id)}</Fact>
         <Fact name="Time limit">{minutes(task.timeout_minutes)} per attempt</Fact>
@@ -145,18 +150,20 @@ function Facts({ task }: { task: Task }) {
   )
 }
 
-function minutes(count: number): string {
-  return count === 1 ? '1 minute' : `${count} minutes`
+function Inherited({ inherit, all }: { inherit: NonNullable<Task['inherit']>; all: readonly Task[] }) {
+  const title = all.find((one) => one.task_id === inherit.from)?.title
+  return (
+    <>
+      {inheritedOf(inherit)} of{' '}
+      <Link to="/console/tasks/$taskId" params={{ taskId: inherit.from }}>
+        {plain(title ?? inherit.from)}
+      </Link>
+    </>
+  )
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (children === undefined || children === false || children === '') return null
-  return (
-    <div className={css.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
+function minutes(count: number): string {
+  return count === 1 ? '1 minute' : `${count} minutes`
 }
 
 /** The tasks before and after a task, and the graph as a picture. */

@@ -1,3 +1,4 @@
+import { NO_REPOSITORY, type RepositoryDraft } from '../git/repository-draft'
 import type { Drawn } from './GraphPicture'
 
 export const PRIORITIES = ['low', 'medium', 'high', 'critical'] as const
@@ -6,7 +7,7 @@ export const TASK_RUNTIMES = ['claude', 'openhands', 'command', 'worker'] as con
 export type TaskRuntime = (typeof TASK_RUNTIMES)[number]
 
 /** A task as it is typed. */
-export interface TaskDraft {
+export interface TaskDraft extends RepositoryDraft {
   /** Identifies the row while its name changes. */
   readonly key: string
   readonly name: string
@@ -20,6 +21,8 @@ export interface TaskDraft {
   readonly priority: (typeof PRIORITIES)[number]
   readonly timeout: string
   readonly retries: string
+  /** Empty for the policy of the server. */
+  readonly guardian: string
 }
 
 export type TaskField = Exclude<keyof TaskDraft, 'key'>
@@ -29,6 +32,7 @@ export interface GraphDraft {
 }
 
 const EMPTY: Omit<TaskDraft, 'key' | 'name' | 'runtime'> = {
+  ...NO_REPOSITORY,
   title: '',
   description: '',
   command: '',
@@ -37,6 +41,7 @@ const EMPTY: Omit<TaskDraft, 'key' | 'name' | 'runtime'> = {
   priority: 'medium',
   timeout: '',
   retries: '',
+  guardian: '',
 }
 
 export function emptyGraph(): GraphDraft {
@@ -112,6 +117,12 @@ function readRow(given: unknown): TaskDraft[] {
       agentType: text('agentType'),
       timeout: text('timeout'),
       retries: text('retries'),
+      guardian: text('guardian'),
+      repository: text('repository'),
+      revision: text('revision'),
+      credential: text('credential'),
+      ticket: text('ticket'),
+      onSuccess: text('onSuccess'),
       dependsOn: keys,
       runtime: TASK_RUNTIMES.find((one) => one === row.runtime) ?? 'command',
       priority: PRIORITIES.find((one) => one === row.priority) ?? 'medium',

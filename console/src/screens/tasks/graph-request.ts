@@ -1,5 +1,7 @@
 import { ApiError, sentence } from '~/api/problem'
 import type { components } from '~/api/schema'
+import { policyOf } from '~/store/policies'
+import { REPOSITORY_FIELDS, repositoryOf } from '../git/repository-draft'
 import { split } from '../spawn/words'
 import type { GraphDraft, TaskDraft, TaskField } from './graph-draft'
 
@@ -37,6 +39,8 @@ function taskOf(row: TaskDraft, names: ReadonlyMap<string, string>): NewTask {
     priority: row.priority === 'medium' ? undefined : row.priority,
     timeout_minutes: amount(row.timeout),
     max_retries: amount(row.retries),
+    guardian: row.runtime === 'worker' ? undefined : policyOf(row.guardian),
+    repository: row.runtime === 'worker' ? undefined : repositoryOf(row),
   }
   return Object.fromEntries(Object.entries(task).filter(([, value]) => value !== undefined)) as NewTask
 }
@@ -63,6 +67,9 @@ function checkRow(row: TaskDraft, rows: readonly TaskDraft[]): RowProblems {
     if ('problem' in words) problems.command = words.problem
     else if (words.words.length === 0) problems.command = 'Enter a program.'
   }
+  if (row.runtime !== 'worker' && row.repository.trim() !== '' && row.credential === '') {
+    problems.credential = 'Choose a credential.'
+  }
   for (const name of ['timeout', 'retries'] as const) {
     if (row[name].trim() !== '' && amount(row[name]) === undefined) problems[name] = 'Must be a number.'
   }
@@ -83,18 +90,21 @@ const FIELDS: Readonly<Record<string, TaskField>> = {
   priority: 'priority',
   timeout_minutes: 'timeout',
   max_retries: 'retries',
+  guardian: 'guardian',
+  ...REPOSITORY_FIELDS,
 }
 
 /** The problem that the server found, at its row and field: `tasks[2].depends_on`. */
 export function refused(error: unknown, { rows }: GraphDraft): GraphProblems {
   if (!(error instanceof ApiError)) return { rows: new Map(), whole: sentence(error) }
   const { field, rule } = error.fields
-  const [, index, name] = /^tasks\[(\d+)\]\.(\w+)/.exec(typeof field === 'string' ? field : '') ?? []
+  const [, index, name] = /^tasks\[(\d+)\]\.([\w.]+)/.exec(typeof field === 'string' ? field : '') ?? []
   const row = rows[Number(index)]
   if (index === undefined || name === undefined || row === undefined) return { rows: new Map(), whole: error.message }
   const problem = typeof rule === 'string' ? `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.` : error.message
   // A field that the form does not have is named in the text.
-  const ours = FIELDS[name]
-  const problems: RowProblems = ours === undefined ? { title: `${name}: ${problem}` } : { [ours]: problem }
+  const [whole = name] = name.split('.')
+  const ours = FIELDS[name] ?? FIELDS[whole]
+  const problems: RowProblems = ours === undefined ? { title: `${whole}: ${problem}` } : { [ours]: problem }
   return { rows: new Map([[row.key, problems]]) }
 }

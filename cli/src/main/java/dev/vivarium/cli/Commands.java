@@ -144,6 +144,7 @@ final class Commands {
         var subs = new LinkedHashMap<String, Supplier<Object>>();
         subs.put("add", () -> new WebhookAddCommand(terminal));
         subs.put("ls", () -> new WebhookLsCommand(terminal));
+        subs.put("test", () -> new WebhookTestCommand(terminal));
         subs.put("rm", () -> new WebhookRmCommand(terminal));
         subs.put("deliveries", () -> new WebhookDeliveriesCommand(terminal));
         subs.put("replay", () -> new WebhookReplayCommand(terminal));

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,14 +28,16 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "  viv run \"Make the tests pass\" --budget 2",
+            "  viv run \"Fix issue 7\" --repository URL --credential NAME --on-success pull_request",
             "  viv run \"Count the words\" --runtime command -- python3 agent.py --fast",
             "Ctrl-C stops the output, not the agent. Returns 0 if the run completed, otherwise 1."
         })
 final class RunCommand implements Callable<Integer> {
-    private static final int LONGEST_TITLE = 100;
-
     @Mixin
     private final Invocation viv;
+
+    @Mixin
+    private final WorkOptions work = new WorkOptions();
 
     @Option(names = "--runtime", paramLabel = "NAME", description = "claude, openhands or command (claude).")
     private String runtime = "claude";
@@ -130,19 +133,22 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private NewRun request(Optional<String> user) {
-        String title = task.strip().lines().findFirst().orElse("");
-        boolean isWhole = task.strip().equals(title) && title.length() <= LONGEST_TITLE;
-        return new NewRun(
-                title.length() > LONGEST_TITLE ? title.substring(0, LONGEST_TITLE) : title,
-                isWhole ? Optional.empty() : Optional.of(task.strip()),
-                runtime,
-                user.filter(who -> !who.isEmpty()),
-                Optional.ofNullable(thread),
-                Optional.ofNullable(model),
-                Optional.ofNullable(resume),
-                Optional.ofNullable(budget),
-                program,
-                env,
-                Optional.of(OnIdle.HIBERNATE));
+        TaskText text = TaskText.of(task);
+        NewRun request = NewRun.of(text.title(), runtime).withOnIdle(OnIdle.HIBERNATE);
+        request = with(request, text.description(), NewRun::withDescription);
+        request = with(request, user.filter(who -> !who.isEmpty()), NewRun::ofUser);
+        request = with(request, Optional.ofNullable(thread), NewRun::inThread);
+        request = with(request, Optional.ofNullable(model), NewRun::withModel);
+        request = with(request, Optional.ofNullable(resume), NewRun::resumingFrom);
+        request = with(request, Optional.ofNullable(budget), NewRun::withBudget);
+        request = with(request, work.ticket(), NewRun::withTicket);
+        request = with(request, work.guardian(), NewRun::withGuardian);
+        request = with(request, work.repository(), NewRun::withRepository);
+        request = env.isEmpty() ? request : request.withEnv(env);
+        return program.isEmpty() ? request : request.withCommand(program);
+    }
+
+    private static <T> NewRun with(NewRun request, Optional<T> value, BiFunction<NewRun, T, NewRun> set) {
+        return value.map(given -> set.apply(request, given)).orElse(request);
     }
 }

@@ -5,7 +5,6 @@ import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.TaskPriority;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.sdk.TaskRequest;
-import dev.vivarium.sdk.TaskRequest.RepositoryRequest;
 import dev.vivarium.sdk.Tasks.TaskRecord;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -29,11 +28,13 @@ import picocli.CommandLine.Parameters;
             "  viv task add \"Run the tests\" --runtime command --after TASK_ID -- make test"
         })
 final class TaskAddCommand implements Callable<Integer> {
-    private static final int LONGEST_TITLE = 100;
     private static final String NO_RUNTIME = "none";
 
     @Mixin
     private final Invocation viv;
+
+    @Mixin
+    private final WorkOptions work = new WorkOptions();
 
     @Option(
             names = "--runtime",
@@ -60,9 +61,6 @@ final class TaskAddCommand implements Callable<Integer> {
     @Option(names = "--phase", paramLabel = "PHASE", description = "Label phase_id.")
     private @Nullable String phase;
 
-    @Option(names = "--ticket", paramLabel = "TICKET", description = "Label ticket_id.")
-    private @Nullable String ticket;
-
     @Option(names = "--timeout", paramLabel = "TIME", description = "Limit of each attempt, such as 30m (1h).")
     private @Nullable Duration timeout;
 
@@ -74,30 +72,6 @@ final class TaskAddCommand implements Callable<Integer> {
 
     @Option(names = "--budget", paramLabel = "DOLLARS", description = "Maximum cost of each attempt.")
     private @Nullable BigDecimal budget;
-
-    @Option(
-            names = "--guardian",
-            paramLabel = "POLICY",
-            description = "off, watch, steer or stop (that of the server).")
-    private @Nullable String guardian;
-
-    @Option(
-            names = "--repository",
-            paramLabel = "URL",
-            description = "Git repository that the agent works on, with --credential.")
-    private @Nullable String repository;
-
-    @Option(names = "--credential", paramLabel = "NAME", description = "Stored credential of the repository.")
-    private @Nullable String credential;
-
-    @Option(names = "--base", paramLabel = "BRANCH", description = "Branch to start from (the default branch).")
-    private @Nullable String base;
-
-    @Option(
-            names = "--on-success",
-            paramLabel = "ACTION",
-            description = "push, or pull_request; then the server delivers the changes.")
-    private @Nullable String onSuccess;
 
     @Option(names = "--image", paramLabel = "NAME", description = "Image of the sandbox.")
     private @Nullable String image;
@@ -136,55 +110,38 @@ final class TaskAddCommand implements Callable<Integer> {
     }
 
     private TaskRequest request() {
-        TaskRequest request = titled();
-        request = with(request, model, TaskRequest::withModel);
-        request = with(request, priority, TaskRequest::withPriority);
-        request = with(request, agentType, TaskRequest::withAgentType);
-        request = with(request, phase, TaskRequest::withPhase);
-        request = with(request, ticket, TaskRequest::withTicket);
-        request = with(request, timeout, TaskRequest::withTimeout);
-        request = with(request, queueTimeout, TaskRequest::withQueueTimeout);
-        request = with(request, retries, TaskRequest::withMaxRetries);
-        request = with(request, budget, TaskRequest::withBudget);
-        request = with(request, image, TaskRequest::withImage);
-        request = with(request, guardian, TaskRequest::withGuardian);
-        request = with(request, repository(), TaskRequest::withRepository);
+        TaskText text = TaskText.of(task);
+        TaskRequest request = TaskRequest.of(text.title());
+        request = with(request, text.description(), TaskRequest::withDescription);
+        request = with(request, runtime(), TaskRequest::withRuntime);
+        request = with(request, Optional.ofNullable(model), TaskRequest::withModel);
+        request = with(request, Optional.ofNullable(priority), TaskRequest::withPriority);
+        request = with(request, Optional.ofNullable(agentType), TaskRequest::withAgentType);
+        request = with(request, Optional.ofNullable(phase), TaskRequest::withPhase);
+        request = with(request, work.ticket(), TaskRequest::withTicket);
+        request = with(request, Optional.ofNullable(timeout), TaskRequest::withTimeout);
+        request = with(request, Optional.ofNullable(queueTimeout), TaskRequest::withQueueTimeout);
+        request = with(request, Optional.ofNullable(retries), TaskRequest::withMaxRetries);
+        request = with(request, Optional.ofNullable(budget), TaskRequest::withBudget);
+        request = with(request, Optional.ofNullable(image), TaskRequest::withImage);
+        request = with(request, work.guardian(), TaskRequest::withGuardian);
+        request = with(request, work.repository(), TaskRequest::withRepository);
+        request = program.isEmpty() ? request : request.withProgram(program);
         request = env.isEmpty() ? request : request.withEnv(env);
         return after.isEmpty() ? request : request.after(after);
     }
 
-    /// Returns the task with its title, its program and, if the title is not the whole text, its description.
-    private TaskRequest titled() {
-        String text = task.strip();
-        String first = text.lines().findFirst().orElse("");
-        String title = first.length() > LONGEST_TITLE ? first.substring(0, LONGEST_TITLE) : first;
-        TaskRequest request = TaskRequest.of(title);
-        request = text.equals(title) ? request : request.withDescription(text);
-        if (!runtime.equals(NO_RUNTIME)) {
-            request = request.withRuntime(TextEnum.find(Run.Runtime.class, runtime)
-                    .orElseThrow(
-                            () -> SandboxException.invalid("--runtime", "must be claude, openhands, command or none")));
+    private Optional<Run.Runtime> runtime() {
+        if (runtime.equals(NO_RUNTIME)) {
+            return Optional.empty();
         }
-        return program.isEmpty() ? request : request.withProgram(program);
-    }
-
-    private @Nullable RepositoryRequest repository() {
-        if (repository == null && credential == null && base == null && onSuccess == null) {
-            return null;
-        }
-        if (repository == null || credential == null) {
-            throw SandboxException.invalid("--repository", "and --credential are needed together");
-        }
-        return new RepositoryRequest(
-                repository,
-                credential,
-                Optional.ofNullable(base),
-                Optional.ofNullable(ticket),
-                Optional.ofNullable(onSuccess));
+        return Optional.of(TextEnum.find(Run.Runtime.class, runtime)
+                .orElseThrow(
+                        () -> SandboxException.invalid("--runtime", "must be claude, openhands, command or none")));
     }
 
     private static <T> TaskRequest with(
-            TaskRequest request, @Nullable T value, BiFunction<TaskRequest, T, TaskRequest> set) {
-        return value == null ? request : set.apply(request, value);
+            TaskRequest request, Optional<T> value, BiFunction<TaskRequest, T, TaskRequest> set) {
+        return value.map(given -> set.apply(request, given)).orElse(request);
     }
 }

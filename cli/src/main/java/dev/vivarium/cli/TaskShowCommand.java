@@ -1,13 +1,19 @@
 package dev.vivarium.cli;
 
+import dev.vivarium.model.GuardianPolicy;
+import dev.vivarium.model.Inherit;
 import dev.vivarium.model.QueuedTask;
+import dev.vivarium.model.Race;
+import dev.vivarium.model.Repository;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.TaskAttempt;
 import dev.vivarium.model.TaskError;
 import dev.vivarium.model.TaskId;
+import dev.vivarium.model.TaskPlan;
 import dev.vivarium.sdk.Tasks.TaskRecord;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -16,7 +22,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(name = "show", description = "Show a task with its attempts and its result.")
 final class TaskShowCommand implements Callable<Integer> {
-    private static final int LABEL = 10;
+    private static final int LABEL = 12;
 
     @Mixin
     private final Invocation viv;
@@ -55,9 +61,47 @@ final class TaskShowCommand implements Callable<Integer> {
             line("after", entry.dependsOn().stream().map(TaskId::value).collect(Collectors.joining(", ")));
         }
         line("limits", Times.text(entry.plan().schedule().runTimeout()) + " for each attempt, " + retries(entry));
+        printPlan(entry);
         line("cost", TaskLsCommand.dollars(entry.costUsd()));
         line("created", task.createdAt().toString());
         task.result().ifPresent(result -> line("result", result));
+    }
+
+    private void printPlan(QueuedTask entry) {
+        TaskPlan plan = entry.plan();
+        if (plan.program().isPresent()) {
+            line("guardian", plan.guardian().map(GuardianPolicy::text).orElse("that of the server"));
+        }
+        plan.repository().ifPresent(work -> line("repository", repository(work)));
+        plan.inherit().ifPresent(inherit -> line("inherit", inherited(inherit)));
+        plan.race().ifPresent(race -> line("race", race(race, entry.attempts())));
+    }
+
+    private static String repository(Repository work) {
+        return work.url()
+                + work.base().map(base -> ", base " + base.value()).orElse("")
+                + work.branch().map(branch -> ", branch " + branch.value()).orElse("")
+                + work.ticket().map(ticket -> ", ticket " + ticket).orElse("")
+                + ", credential " + work.credentialName()
+                + work.onSuccess()
+                        .map(action -> ", on success " + action.text())
+                        .orElse("");
+    }
+
+    private static String inherited(Inherit inherit) {
+        String parts = inherit.files() && inherit.conversation()
+                ? "files and conversation"
+                : inherit.files() ? "files" : "conversation";
+        return parts + " of " + inherit.from();
+    }
+
+    private static String race(Race race, List<TaskAttempt> attempts) {
+        String winner = attempts.stream()
+                .filter(attempt -> attempt.status() == TaskAttempt.Status.COMPLETED)
+                .findFirst()
+                .map(attempt -> "; attempt " + attempt.number() + " won")
+                .orElse("");
+        return race.attempts() + " attempts, check: " + String.join(" ", race.check()) + winner;
     }
 
     private static String retries(QueuedTask entry) {

@@ -9,7 +9,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "webhook",
         description = "Send events to a receiver over HTTP.",
-        synopsisSubcommandLabel = "add|ls|rm|deliveries|replay",
+        synopsisSubcommandLabel = "add|ls|test|rm|deliveries|replay",
         footer = {
             "",
             "  viv webhook add https://hooks.example.com/vivarium --events task.failed,guardian.",
@@ -29,6 +29,7 @@ final class WebhookCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a subcommand is missing: add, ls, rm, deliveries or replay");
+        throw new ParameterException(
+                spec.commandLine(), "a subcommand is missing: add, ls, test, rm, deliveries or replay");
     }
 }

@@ -115,11 +115,14 @@ class AlertCommandsTest {
                 .startsWith("WEBHOOK\tCREATED\tFORMAT\tEVENTS\tURL\n" + id + "\t")
                 .endsWith("\tjson\ttask.failed\t" + url() + "\n");
 
+        assertThat(ann.viv("webhook", "test", id)).as(ann.err()).isZero();
+        assertThat(ann.out()).matches("whd\\w+  pending\n");
+        assertThat(received.poll(1, TimeUnit.MINUTES)).contains("webhook.test", id);
         failTask();
         assertThat(received.poll(1, TimeUnit.MINUTES)).contains("task.failed", "Doomed");
         var delivered = await().until(
                         () -> json("webhook", "deliveries", id, "--status", "delivered", "--json"),
-                        found -> !found.isEmpty());
+                        found -> found.size() == 2);
         String delivery = delivered.getFirst().string("delivery_id");
         assertThat(ann.viv("webhook", "replay", id, delivery)).as(ann.err()).isZero();
         assertThat(ann.out()).startsWith(delivery + "  ");

@@ -3,6 +3,8 @@ package dev.vivarium.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.vivarium.json.Json;
+import dev.vivarium.json.JsonFields;
 import dev.vivarium.testing.TestServer;
 import java.nio.file.Path;
 import java.util.UUID;
@@ -154,6 +156,48 @@ class RunCommandsTest {
         assertThat(ann.out()).contains(sandbox, "failed (aborted)", "Wait");
         assertThat(ann.viv("stop", sandbox)).isEqualTo(ExitCode.CONFLICT);
         assertThat(ann.viv("exec", thread, "--", "true")).isZero();
+    }
+
+    @Test
+    void runHasItsGuardianPolicyAndItsTicket() {
+        assertThat(ann.viv(
+                        "run",
+                        "-d",
+                        "x",
+                        "--json",
+                        "--runtime",
+                        "command",
+                        "--guardian",
+                        "watch",
+                        "--ticket",
+                        "T-1",
+                        "--",
+                        "true"))
+                .as(ann.err())
+                .isZero();
+        JsonFields started = Json.answer(ann.out());
+
+        assertThat(ann.viv("runs", started.string("run_id"), "--json")).isZero();
+        assertThat(ann.out()).contains("\"guardian\":\"watch\"", "\"ticket_id\":\"T-1\"");
+    }
+
+    @Test
+    void runWithAnInvalidRepositoryIsRejected() {
+        assertThat(repository("https://git.example.com/ada/shop", "none")).isNotZero();
+        assertThat(ann.err()).contains("none");
+        ann.types("a-token-of-a-forge\n").viv("git", "credential", "add", "forge", "git.example.com");
+        assertThat(repository("https://git.example.org/ada/shop", "forge")).isNotZero();
+        assertThat(ann.err()).contains("git.example.com");
+        assertThat(repository("file:///etc", "forge")).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.err()).contains("repository.url");
+        assertThat(ann.viv("run", "x", "--base", "main")).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.err()).contains("--repository and --credential are needed together");
+        assertThat(ann.viv("run", "x", "--guardian", "sleep")).isEqualTo(ExitCode.USAGE);
+    }
+
+    private int repository(String url, String credential) {
+        return ann.viv(
+                "run", "x", "--runtime", "command", "--repository", url, "--credential", credential, "--", "true");
     }
 
     @Test

@@ -98,10 +98,10 @@ class TaskCommandsTest {
         assertThat(ann.viv("task", "show", id)).isZero();
         assertThat(ann.out())
                 .contains(
-                        "title     Test it",
-                        "status    completed",
-                        "runtime   command: sh -c echo tested",
-                        "after     tsk")
+                        "title       Test it",
+                        "status      completed",
+                        "runtime     command: sh -c echo tested",
+                        "after       tsk")
                 .contains("ATTEMPT\tSTATUS\tRUN", "1\tcompleted\trun");
         assertThat(json("task", "show", id, "--json").getFirst().objects("attempts"))
                 .hasSize(1);
@@ -118,7 +118,7 @@ class TaskCommandsTest {
         String failed =
                 json("task", "ls", "--status", "failed", "--json").getFirst().string("task_id");
         assertThat(ann.viv("task", "show", failed)).isZero();
-        assertThat(ann.out()).contains("status    failed", "unknown (");
+        assertThat(ann.out()).contains("status      failed", "unknown (");
     }
 
     @Test
@@ -221,6 +221,95 @@ class TaskCommandsTest {
     }
 
     @Test
+    void aTaskIsShownWithItsGuardianAndItsRepository() {
+        ann.types("a-token-of-a-forge\n").viv("git", "credential", "add", "forge", "git.example.com");
+        String first = add();
+        ann.viv(
+                "task",
+                "add",
+                "A task",
+                "--after",
+                first,
+                "--guardian",
+                "stop",
+                "--repository",
+                "https://git.example.com/ada/shop",
+                "--credential",
+                "forge",
+                "--base",
+                "main",
+                "--ticket",
+                "SHOP-12",
+                "--on-success",
+                "pull_request",
+                "--runtime",
+                "command",
+                "--",
+                "true");
+        String id = ann.out().strip();
+
+        assertThat(ann.viv("task", "show", id)).as(ann.err()).isZero();
+        assertThat(ann.out())
+                .contains("guardian    stop")
+                .contains("repository  https://git.example.com/ada/shop, base main, ticket SHOP-12, credential forge,"
+                        + " on success pull_request");
+        JsonFields task = json("task", "show", id, "--json").getFirst();
+        assertThat(task.string("guardian")).isEqualTo("stop");
+        assertThat(task.object("repository").string("ticket")).isEqualTo("SHOP-12");
+    }
+
+    @Test
+    void aTaskIsShownWithItsInheritanceAndItsRace() throws IOException {
+        String graph = """
+                tasks:
+                  - {name: first, title: First}
+                  - name: second
+                    title: Second
+                    runtime: command
+                    command: ["true"]
+                    depends_on: [first]
+                  - title: Third
+                    runtime: command
+                    command: ["true"]
+                    depends_on: [second]
+                    inherit: {from: second, files: true}
+                    attempts: 3
+                    check: [make, test]
+                """;
+        var added = json("task", "apply", file(graph), "--json");
+        String second = added.get(1).string("task_id");
+        String third = added.get(2).string("task_id");
+
+        assertThat(ann.viv("task", "show", third)).isZero();
+        assertThat(ann.out())
+                .contains("guardian    that of the server")
+                .contains("inherit     files of " + second)
+                .contains("race        3 attempts, check: make test\n");
+        JsonFields task = json("task", "show", third, "--json").getFirst();
+        assertThat(task.object("inherit").string("from")).isEqualTo(second);
+        assertThat(task.object("race").integer("attempts")).isEqualTo(3);
+    }
+
+    @Test
+    void theWinnerOfARaceIsShown() throws IOException {
+        String race = """
+                tasks:
+                  - title: Race
+                    runtime: command
+                    command: ["true"]
+                    attempts: 2
+                    check: ["true"]
+                """;
+        assertThat(ann.viv("task", "apply", file(race), "--wait")).as(ann.err()).isZero();
+        String id = json("task", "ls", "--json").getFirst().string("task_id");
+
+        assertThat(ann.viv("task", "show", id)).isZero();
+        assertThat(ann.out())
+                .containsPattern("race        2 attempts, check: true; attempt [12] won\n")
+                .containsPattern("\n[12]\tcompleted\t");
+    }
+
+    @Test
     void tasksAreListedCancelledAndRetried() {
         String first = add();
         String second = add("--after", first);
@@ -240,7 +329,7 @@ class TaskCommandsTest {
         assertThat(ann.out()).isEqualTo(first + "  ready\n");
         assertThat(ann.viv("task", "cancel", first, "--dependents", "cancel")).isZero();
         assertThat(ann.viv("task", "show", second)).isZero();
-        assertThat(ann.out()).contains("status    cancelled", "runtime   a worker outside of the server");
+        assertThat(ann.out()).contains("status      cancelled", "runtime     a worker outside of the server");
         assertThat(ann.viv("task", "cancel", first)).isEqualTo(ExitCode.CONFLICT);
     }
 
@@ -271,6 +360,10 @@ class TaskCommandsTest {
         assertThat(ann.err()).contains("there is no task '" + unknown + "'", "viv task ls");
         assertThat(ann.viv("task", "ls", "--status", "lost")).isEqualTo(ExitCode.USAGE);
         assertThat(ann.viv("task", "add", "x", "--priority", "urgent")).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.viv("task", "add", "x", "--guardian", "sleep")).isEqualTo(ExitCode.USAGE);
+        assertThat(ann.viv("task", "add", "x", "--repository", "https://git.example.com/ada/shop"))
+                .isEqualTo(ExitCode.USAGE);
+        assertThat(ann.err()).contains("--repository and --credential are needed together");
         assertThat(ann.viv("task", "add", "x", "--runtime", "docker")).isEqualTo(ExitCode.USAGE);
         assertThat(ann.err()).contains("--runtime must be claude, openhands, command or none");
         assertThat(ann.viv("task", "add", "x", "--runtime", "none", "--retries", "21"))

@@ -12,6 +12,10 @@ public record Event(
         return new Event(logId, seq, id, type, other, source, at, task);
     }
 
+    public Event withSeq(long other) {
+        return new Event(logId, other, id, type, data, source, at, task);
+    }
+
     /// Returns the sandbox of the event. Events of tasks have none.
     public Optional<SandboxId> sandbox() {
         return logId instanceof SandboxId id ? Optional.of(id) : Optional.empty();

@@ -1,115 +1,108 @@
 package dev.vivarium.sdk;
 
+import dev.vivarium.json.JsonType;
+import dev.vivarium.json.RunJson;
+import dev.vivarium.json.SessionJson;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.OnIdle;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
 /// Request to start an agent at a task. Immutable.
 ///
-/// @param runtime     `claude`, `openhands` or `command`
-/// @param description the task in full, if it is longer than the title
-/// @param user        the owner of a new thread; by default the user of the key
-/// @param thread      the thread whose sandbox to use; by default a new one
-/// @param budgetUsd   the run ends when it has cost more
-/// @param resumeFrom  the sandbox whose conversation to continue
-/// @param onIdle      for a new sandbox; by default the setting of the server
-/// @param command     the program, for the runtime `command`
-public record NewRun(
-        String title,
-        Optional<String> description,
-        String runtime,
-        Optional<String> user,
-        Optional<String> thread,
-        Optional<String> model,
-        Optional<String> resumeFrom,
-        Optional<BigDecimal> budgetUsd,
-        List<String> command,
-        Map<String, String> env,
-        Optional<OnIdle> onIdle) {
-    public NewRun {
-        command = List.copyOf(command);
-        env = Map.copyOf(env);
+/// The server uses its default for each field that is not set.
+public final class NewRun {
+    private static final JsonType<List<String>> STRINGS = JsonType.list(JsonType.STRING);
+    private static final JsonType<Map<String, String>> TEXTS = JsonType.map(JsonType.STRING);
+
+    private final RequestFields task;
+    private final RequestFields fields;
+
+    private NewRun(RequestFields task, RequestFields fields) {
+        this.task = task;
+        this.fields = fields;
     }
 
     /// A run in a new thread of the caller, without a budget.
+    ///
+    /// @param runtime `claude`, `openhands` or `command`
     public static NewRun of(String title, String runtime) {
         return new NewRun(
-                title,
-                Optional.empty(),
-                runtime,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                Map.of(),
-                Optional.empty());
+                RequestFields.NONE.with("title", JsonType.STRING, title),
+                RequestFields.NONE.with("runtime", JsonType.STRING, runtime));
     }
 
-    public NewRun withBudget(BigDecimal wanted) {
-        return new NewRun(
-                title,
-                description,
-                runtime,
-                user,
-                thread,
-                model,
-                resumeFrom,
-                Optional.of(wanted),
-                command,
-                env,
-                onIdle);
+    /// Sets the task in full, if it is longer than the title.
+    public NewRun withDescription(String text) {
+        return ofTask("description", text);
     }
 
-    public NewRun withCommand(List<String> wanted) {
-        return new NewRun(title, description, runtime, user, thread, model, resumeFrom, budgetUsd, wanted, env, onIdle);
+    /// Sets the label `ticket_id` of the task.
+    public NewRun withTicket(String ticket) {
+        return ofTask("ticket_id", ticket);
     }
 
-    public NewRun withEnv(Map<String, String> wanted) {
-        return new NewRun(
-                title, description, runtime, user, thread, model, resumeFrom, budgetUsd, command, wanted, onIdle);
+    /// Sets the owner of a new thread, for the admin.
+    public NewRun ofUser(String user) {
+        return with("user_id", JsonType.STRING, user);
     }
 
-    public NewRun withOnIdle(OnIdle wanted) {
-        return new NewRun(
-                title,
-                description,
-                runtime,
-                user,
-                thread,
-                model,
-                resumeFrom,
-                budgetUsd,
-                command,
-                env,
-                Optional.of(wanted));
+    /// Sets the thread whose sandbox the run uses.
+    public NewRun inThread(String thread) {
+        return with("thread_id", JsonType.STRING, thread);
+    }
+
+    public NewRun withModel(String model) {
+        return with("model", JsonType.STRING, model);
+    }
+
+    /// Continues the conversation of this sandbox.
+    public NewRun resumingFrom(String sandbox) {
+        return with("resume_from", JsonType.STRING, sandbox);
+    }
+
+    /// Ends the run when it has cost more.
+    public NewRun withBudget(BigDecimal dollars) {
+        return with("budget_usd", JsonType.DECIMAL, dollars);
+    }
+
+    /// Sets the program, for the runtime `command`.
+    public NewRun withCommand(List<String> command) {
+        return with("command", STRINGS, List.copyOf(command));
+    }
+
+    public NewRun withEnv(Map<String, String> env) {
+        return with("env", TEXTS, Map.copyOf(env));
+    }
+
+    /// Sets what happens to a new sandbox that is idle.
+    public NewRun withOnIdle(OnIdle action) {
+        return with("on_idle", SessionJson.ON_IDLE, action);
+    }
+
+    /// Sets how far the guardian may go.
+    public NewRun withGuardian(GuardianPolicy policy) {
+        return with("guardian", RunJson.GUARDIAN, policy);
+    }
+
+    public NewRun withRepository(RepositoryRequest repository) {
+        return with("repository", RepositoryRequest.TYPE, repository);
+    }
+
+    private NewRun ofTask(String name, String value) {
+        return new NewRun(task.with(name, JsonType.STRING, value), fields);
+    }
+
+    private <T> NewRun with(String name, JsonType<T> type, T value) {
+        return new NewRun(task, fields.with(name, type, value));
     }
 
     void write(JsonGenerator out) {
         out.writeObjectPropertyStart("task");
-        out.writeStringProperty("title", title);
-        description.ifPresent(text -> out.writeStringProperty("description", text));
+        task.write(out);
         out.writeEndObject();
-        out.writeStringProperty("runtime", runtime);
-        user.ifPresent(owner -> out.writeStringProperty("user_id", owner));
-        thread.ifPresent(id -> out.writeStringProperty("thread_id", id));
-        model.ifPresent(name -> out.writeStringProperty("model", name));
-        resumeFrom.ifPresent(sandbox -> out.writeStringProperty("resume_from", sandbox));
-        budgetUsd.ifPresent(budget -> out.writeNumberProperty("budget_usd", budget));
-        onIdle.ifPresent(wanted -> out.writeStringProperty("on_idle", wanted.text()));
-        if (!command.isEmpty()) {
-            out.writeArrayPropertyStart("command");
-            command.forEach(out::writeString);
-            out.writeEndArray();
-        }
-        if (!env.isEmpty()) {
-            out.writeObjectPropertyStart("env");
-            env.forEach(out::writeStringProperty);
-            out.writeEndObject();
-        }
+        fields.write(out);
     }
 }

@@ -2,9 +2,11 @@ package dev.vivarium.sdk;
 
 import dev.vivarium.json.EgressJson;
 import dev.vivarium.json.JsonType;
+import dev.vivarium.json.RunJson;
 import dev.vivarium.json.SessionJson;
 import dev.vivarium.json.TaskJson;
 import dev.vivarium.model.Egress;
+import dev.vivarium.model.GuardianPolicy;
 import dev.vivarium.model.Inherit;
 import dev.vivarium.model.Limits;
 import dev.vivarium.model.Race;
@@ -12,11 +14,8 @@ import dev.vivarium.model.Run;
 import dev.vivarium.model.TaskPriority;
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
 /// Request to add a task to the queue. Immutable.
@@ -32,38 +31,17 @@ public final class TaskRequest {
     private static final JsonType<List<String>> STRINGS = JsonType.list(JsonType.STRING);
     private static final JsonType<Map<String, String>> TEXTS = JsonType.map(JsonType.STRING);
 
-    private static final JsonType<RepositoryRequest> REPOSITORY = JsonType.written(Map.of(), RepositoryRequest::write);
-
     private static final JsonType<Inherit> INHERIT = JsonType.written(Map.of(), TaskRequest::write);
 
-    private final Map<String, Consumer<JsonGenerator>> fields;
+    private final RequestFields fields;
 
-    /// Git repository that the agent works on. Immutable.
-    ///
-    /// @param credential name of a stored credential
-    /// @param base       branch to start from; the default branch of the remote if absent
-    /// @param ticket     part of the name of the branch
-    /// @param onSuccess  `push` or `pull_request`
-    public record RepositoryRequest(
-            String url, String credential, Optional<String> base, Optional<String> ticket, Optional<String> onSuccess) {
-        private static void write(JsonGenerator out, RepositoryRequest repository) {
-            out.writeStartObject();
-            out.writeStringProperty("url", repository.url);
-            out.writeStringProperty("credential", repository.credential);
-            repository.base.ifPresent(name -> out.writeStringProperty("base", name));
-            repository.ticket.ifPresent(id -> out.writeStringProperty("ticket", id));
-            repository.onSuccess.ifPresent(action -> out.writeStringProperty("on_success", action));
-            out.writeEndObject();
-        }
-    }
-
-    private TaskRequest(Map<String, Consumer<JsonGenerator>> fields) {
+    private TaskRequest(RequestFields fields) {
         this.fields = fields;
     }
 
     /// A task that a worker outside of the server claims. Select a runtime to let the server run it.
     public static TaskRequest of(String title) {
-        return new TaskRequest(Map.of()).with("title", JsonType.STRING, title);
+        return new TaskRequest(RequestFields.NONE).with("title", JsonType.STRING, title);
     }
 
     /// Sets the name of the task within its graph.
@@ -160,13 +138,13 @@ public final class TaskRequest {
         return with("constraints", JsonType.RAW_OBJECT, json);
     }
 
-    /// Sets the policy of the guardian: `off`, `watch`, `steer` or `stop`.
-    public TaskRequest withGuardian(String policy) {
-        return with("guardian", JsonType.STRING, policy);
+    /// Sets how far the guardian may go.
+    public TaskRequest withGuardian(GuardianPolicy policy) {
+        return with("guardian", RunJson.GUARDIAN, policy);
     }
 
     public TaskRequest withRepository(RepositoryRequest repository) {
-        return with("repository", REPOSITORY, repository);
+        return with("repository", RepositoryRequest.TYPE, repository);
     }
 
     /// Lets the task start on the files, or with the conversation, of a task that it depends on.
@@ -185,9 +163,7 @@ public final class TaskRequest {
     }
 
     private <T> TaskRequest with(String name, JsonType<T> type, T value) {
-        var more = new LinkedHashMap<>(fields);
-        more.put(name, out -> type.write(out, value));
-        return new TaskRequest(more);
+        return new TaskRequest(fields.with(name, type, value));
     }
 
     private static void write(JsonGenerator out, Inherit inherit) {
@@ -199,9 +175,6 @@ public final class TaskRequest {
     }
 
     void write(JsonGenerator out) {
-        fields.forEach((name, value) -> {
-            out.writeName(name);
-            value.accept(out);
-        });
+        fields.write(out);
     }
 }

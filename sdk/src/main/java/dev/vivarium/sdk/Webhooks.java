@@ -137,6 +137,11 @@ public final class Webhooks {
                         .toList());
     }
 
+    /// Sends an event of the type `webhook.test`.
+    public DeliveryRecord test(String webhook) {
+        return transport.post(path(webhook) + "/test", out -> {}, DeliveryRecord::read);
+    }
+
     /// Sends the event of a delivery again.
     public DeliveryRecord replay(String webhook, String delivery) {
         return transport.post(

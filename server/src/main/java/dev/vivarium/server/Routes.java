@@ -194,6 +194,7 @@ final class Routes {
             route(WebhooksHandler.LIST, all -> all.webhooks::list),
             route(WebhooksHandler.GET, all -> all.webhooks::get),
             route(WebhooksHandler.DELETE, all -> all.webhooks::delete),
+            route(WebhooksHandler.TEST, all -> all.webhooks::test),
             route(WebhooksHandler.DELIVERIES, all -> all.webhooks::deliveries),
             route(WebhooksHandler.REPLAY, all -> all.webhooks::replay),
             route(AlertsHandler.LIST, all -> all.alerts::list),

@@ -15,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /// Minimal client of the HTTP API: text in, status and text out. Thread-safe.
@@ -85,6 +86,20 @@ public final class Api {
     /// Returns a unique thread name.
     public static String thread() {
         return "thread-" + Long.toHexString(ThreadLocalRandom.current().nextLong());
+    }
+
+    /// Makes a user a member of a thread of the caller.
+    public void invite(String thread, String user, String... scopes) {
+        byte[] body = Json.bytes(out -> {
+            out.writeStringProperty("user_id", user);
+            out.writeArrayPropertyStart("scopes");
+            List.of(scopes).forEach(out::writeString);
+            out.writeEndArray();
+        });
+        Answer answer = post("/threads/" + thread + "/members", "application/json", BodyPublishers.ofByteArray(body));
+        if (answer.status() != 200) {
+            throw new AssertionError(answer.text());
+        }
     }
 
     /// Runs a command and waits for its result.

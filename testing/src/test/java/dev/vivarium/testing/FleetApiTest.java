@@ -148,7 +148,7 @@ class FleetApiTest {
     }
 
     private Api invited(Api owner, String thread, String user, String scope) {
-        owner.post("/threads/" + thread + "/members", "{\"user_id\":\"" + user + "\",\"scopes\":[\"" + scope + "\"]}");
+        owner.invite(thread, user, scope);
         return api.as(user);
     }
 

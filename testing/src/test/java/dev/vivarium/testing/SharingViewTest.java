@@ -11,43 +11,31 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /// The owner's view of a shared thread: current connections, the audit log and the origin of snapshots.
 @Timeout(120)
 class SharingViewTest {
-    private static TestServer server;
-    private static Api admin;
-    private static Api anna;
-    private static Api bob;
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
 
+    private final Api admin = SERVER.api();
+    private final Api anna = admin.as("anna");
+    private final Api bob = admin.as("bob");
     private final String thread = Api.thread();
     private final String path = "/threads/" + thread;
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start();
-        admin = server.api();
-        anna = admin.as("anna");
-        bob = admin.as("bob");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     @Test
     void connectionsAreListedUntilTheyClose() throws Exception {
         var issued = negotiate(anna, "shell", "shell:ro");
         assertThat(ways(anna)).isEmpty();
-        invite("bob", "shell:ro");
+        anna.invite(thread, "bob", "shell:ro");
 
         try (var stream = follow(bob, issued.string("sandbox_id"));
-                var _ = ShellClient.enter(server.uri(), issued.string("sandbox_id"), issued.string("token"), "")) {
+                var _ = ShellClient.enter(
+                        SERVER.get().uri(), issued.string("sandbox_id"), issued.string("token"), "")) {
             assertThat(stream.readLine()).isNotNull();
             await().untilAsserted(() -> assertThat(ways(anna)).containsExactlyInAnyOrder("bob events", "anna type"));
             var shell = connections(bob).stream()
@@ -67,7 +55,7 @@ class SharingViewTest {
     void auditIsFilteredByUserKindAndOutcome() {
         var issued = negotiate(anna, "fs:ro");
         bob.get(path + "/sandbox?owner=anna");
-        invite("bob", "fs:ro");
+        anna.invite(thread, "bob", "fs:ro");
         String sandbox = issued.string("sandbox_id");
 
         assertThat(kinds(path + "/audit?user_id=bob")).containsExactly("refused");
@@ -121,7 +109,7 @@ class SharingViewTest {
     void forkOfAnotherUserIsNotListed() {
         negotiate(anna, "fs:rw");
         String snapshot = take("shared");
-        invite("bob", "snapshot");
+        anna.invite(thread, "bob", "snapshot");
         var fork = bob.post(path + "/snapshots/" + snapshot + "/fork", "{\"thread_id\":\"" + Api.thread() + "\"}");
         assertThat(fork.status()).as(fork.text()).isEqualTo(201);
 
@@ -141,11 +129,6 @@ class SharingViewTest {
         return answer.json();
     }
 
-    private void invite(String user, String scope) {
-        var answer = anna.post(path + "/members", "{\"user_id\":\"" + user + "\",\"scopes\":[\"" + scope + "\"]}");
-        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    }
-
     private List<JsonFields> connections(Api as) {
         return as.get(path + "/connections").json().objects("connections");
     }
@@ -157,13 +140,13 @@ class SharingViewTest {
     }
 
     /// Returns the entries without those of this method itself.
-    private static List<JsonFields> audit(String route) {
+    private List<JsonFields> audit(String route) {
         return anna.get(route).json().objects("entries").stream()
                 .filter(entry -> !entry.string("route").equals("GET /threads/{thread_id}/audit"))
                 .toList();
     }
 
-    private static Stream<String> kinds(String route) {
+    private Stream<String> kinds(String route) {
         return audit(route).stream().map(entry -> entry.string("kind"));
     }
 

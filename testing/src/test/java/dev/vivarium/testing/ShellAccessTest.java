@@ -221,7 +221,7 @@ class ShellAccessTest {
     }
 
     private void invite(String scope) {
-        anna.post("/threads/" + thread + "/members", "{\"user_id\":\"bob\",\"scopes\":[\"" + scope + "\"]}");
+        anna.invite(thread, "bob", scope);
     }
 
     private static ShellClient enter(JsonFields issued, String more) {

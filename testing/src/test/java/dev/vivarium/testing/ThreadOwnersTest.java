@@ -6,34 +6,20 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.UserId;
 import dev.vivarium.sdk.RemoteClient;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /// Threads of the same name of several users, over HTTP.
 class ThreadOwnersTest {
-    private static TestServer server;
-    private static Api admin;
-    private static Api anna;
-    private static Api bob;
-    private static Api carl;
+    @RegisterExtension
+    static final SharedServer SERVER = SharedServer.with();
 
+    private final Api admin = SERVER.api();
+    private final Api anna = admin.as("anna");
+    private final Api bob = admin.as("bob");
+    private final Api carl = admin.as("carl");
     private final String thread = Api.thread();
     private final String path = "/threads/" + thread;
-
-    @BeforeAll
-    static void start() {
-        server = TestServer.start();
-        admin = server.api();
-        anna = admin.as("anna");
-        bob = admin.as("bob");
-        carl = admin.as("carl");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     @Test
     void usersCreateSandboxesForThreadsOfTheSameName() {
@@ -59,7 +45,7 @@ class ThreadOwnersTest {
     @Test
     void memberReachesTheThreadOfTheOwner() {
         create(anna);
-        invite(anna, "bob", "fs:ro");
+        anna.invite(thread, "bob", "fs:ro");
         for (String query : List.of("", "?owner=anna")) {
             assertThat(ok(bob.get(path + "/sandbox" + query)).string("user_id")).isEqualTo("anna");
         }
@@ -76,7 +62,7 @@ class ThreadOwnersTest {
     @Test
     void memberWithoutTheScopeOfAListingIsRefused() {
         create(anna);
-        invite(anna, "bob", "shell:ro");
+        anna.invite(thread, "bob", "shell:ro");
         String session = ok(bob.get("/get_session?thread_id=" + thread)).string("session_id");
         assertThat(bob.get("/list_files?session_id=" + session).status()).isEqualTo(403);
     }
@@ -84,7 +70,7 @@ class ThreadOwnersTest {
     @Test
     void ownThreadComesBeforeASharedOne() {
         create(anna);
-        invite(anna, "bob", "fs:ro");
+        anna.invite(thread, "bob", "fs:ro");
         create(bob);
         assertThat(ok(bob.get(path + "/sandbox")).string("user_id")).isEqualTo("bob");
         assertThat(ok(bob.get(path + "/sandbox?owner=anna")).string("user_id")).isEqualTo("anna");
@@ -99,8 +85,8 @@ class ThreadOwnersTest {
     void nameThatSeveralUsersShareIsAmbiguous() {
         create(anna);
         create(carl);
-        invite(anna, "bob", "fs:ro");
-        invite(carl, "bob", "fs:ro");
+        anna.invite(thread, "bob", "fs:ro");
+        carl.invite(thread, "bob", "fs:ro");
         for (var answer : List.of(
                 bob.get(path + "/sandbox"),
                 bob.get("/get_session?thread_id=" + thread),
@@ -140,7 +126,7 @@ class ThreadOwnersTest {
     void membersSnapshotsAndAuditOfTheTwoThreadsAreSeparate() {
         create(anna);
         create(bob);
-        invite(anna, "carl", "snapshot");
+        anna.invite(thread, "carl", "snapshot");
         assertThat(ok(bob.get(path + "/members")).objects("members")).isEmpty();
         ok(anna.method("DELETE", path));
         assertThat(ok(bob.get(path + "/sandbox")).string("state")).isEqualTo("running");
@@ -155,7 +141,7 @@ class ThreadOwnersTest {
     void threadsOfTheSameNameAreListedWithTheirOwnersPageByPage() {
         create(anna);
         create(bob);
-        invite(anna, "bob", "fs:ro");
+        anna.invite(thread, "bob", "fs:ro");
         var first = ok(bob.get("/threads?limit=1&after=" + before(thread)));
         var second = ok(bob.get("/threads?limit=1&after=" + first.string("next_after") + "&after_owner="
                 + first.string("next_after_owner")));
@@ -167,8 +153,8 @@ class ThreadOwnersTest {
     void clientOfAnOwnerCallsTheThreadsOfThatOwner() {
         create(anna);
         create(bob);
-        invite(anna, "bob", "fs:ro");
-        var client = RemoteClient.of(server.uri(), bob.key());
+        anna.invite(thread, "bob", "fs:ro");
+        var client = RemoteClient.of(SERVER.get().uri(), bob.key());
         assertThat(client.sharing().members(thread).owner()).isEqualTo(new UserId("bob"));
         assertThat(client.ofOwner("anna").sharing().members(thread).owner()).isEqualTo(new UserId("anna"));
     }
@@ -190,10 +176,6 @@ class ThreadOwnersTest {
 
     private String body() {
         return "{\"thread_id\":\"" + thread + "\"}";
-    }
-
-    private void invite(Api owner, String user, String scope) {
-        ok(owner.post(path + "/members", "{\"user_id\":\"" + user + "\",\"scopes\":[\"" + scope + "\"]}"));
     }
 
     private static String run(Api user, JsonFields session, String command) {

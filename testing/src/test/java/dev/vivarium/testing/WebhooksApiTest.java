@@ -134,6 +134,26 @@ class WebhooksApiTest {
     }
 
     @Test
+    void aTestReachesTheReceiverAndOnlyTheOwnerSendsIt() {
+        Api ida = SERVER.api().as("ida");
+        String id = webhook(ida, "/ida", ",\"event_types\":[\"task.\"]");
+        String test = WEBHOOKS + "/" + id + "/test";
+
+        assertThat(SERVER.api().as("bob").post(test, "{}").status()).isEqualTo(404);
+        var sent = ida.post(test, "{}");
+        assertThat(sent.status()).as(sent.text()).isEqualTo(202);
+        assertThat(sent.json().string("event_type")).isEqualTo("webhook.test");
+
+        await().until(() -> at("/ida").size() == 1);
+        assertThat(at("/ida").getFirst().json().object("data").string("webhook_id"))
+                .isEqualTo(id);
+        await().until(() -> !ida.get(WEBHOOKS + "/" + id + "/deliveries?status=delivered")
+                .json()
+                .objects("deliveries")
+                .isEmpty());
+    }
+
+    @Test
     void aDeadDeliveryIsVisibleAlertsItsOwnerAndCanBeReplayed() {
         Api eve = SERVER.api().as("eve");
         status.set(500);

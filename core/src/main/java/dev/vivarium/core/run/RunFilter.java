@@ -1,5 +1,6 @@
 package dev.vivarium.core.run;
 
+import dev.vivarium.model.ListPlace;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.ThreadId;
@@ -14,12 +15,10 @@ public record RunFilter(
         Optional<ThreadId> thread,
         Optional<TaskId> task,
         Optional<Run.Status> status,
-        Optional<Place> before,
+        Optional<ListPlace> before,
         int limit) {
-    /// Position of a run in a list, newest first.
-    public record Place(long millis, String run) {
-        public static Place of(Run run) {
-            return new Place(run.startedAt().toEpochMilli(), run.id().value());
-        }
+    /// Returns the position of a run in a list.
+    public static ListPlace place(Run run) {
+        return ListPlace.of(run.startedAt(), run.id().value());
     }
 }

@@ -121,7 +121,7 @@ final class RunRows {
         equal(where, values, "status", filter.status().map(Run.Status::text));
         filter.before().ifPresent(place -> {
             where.add("(started_at < ? or started_at = ? and run_id < ?)");
-            values.addAll(List.of(place.millis(), place.millis(), place.run()));
+            values.addAll(List.of(place.millis(), place.millis(), place.id()));
         });
         values.add(filter.limit());
         return sql.list("select * from sandbox_runs" + where + NEWEST + " limit ?", RunRows::read, values.toArray());

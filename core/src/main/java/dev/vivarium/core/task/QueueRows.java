@@ -147,7 +147,7 @@ final class QueueRows {
         });
         filter.before().ifPresent(place -> {
             where.append(" and (t.created_at < ? or t.created_at = ? and t.task_id < ?)");
-            values.addAll(List.of(place.millis(), place.millis(), place.task()));
+            values.addAll(List.of(place.millis(), place.millis(), place.id()));
         });
         values.add(filter.limit());
         return sql.list(

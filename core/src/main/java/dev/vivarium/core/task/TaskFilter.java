@@ -1,5 +1,6 @@
 package dev.vivarium.core.task;
 
+import dev.vivarium.model.ListPlace;
 import dev.vivarium.model.QueuedTask;
 import dev.vivarium.model.Task;
 import dev.vivarium.model.UserId;
@@ -13,18 +14,15 @@ public record TaskFilter(
         Optional<UserId> owner,
         Optional<Task.Status> status,
         Optional<String> agentType,
-        Optional<Place> before,
+        Optional<ListPlace> before,
         int limit) {
     /// Oldest first.
     static final Comparator<QueuedTask> ORDER = Comparator.comparing(
                     (QueuedTask entry) -> entry.task().createdAt())
             .thenComparing(entry -> entry.task().id().value());
 
-    /// Position of a task in a list.
-    public record Place(long millis, String task) {
-        public static Place of(QueuedTask entry) {
-            return new Place(
-                    entry.task().createdAt().toEpochMilli(), entry.task().id().value());
-        }
+    /// Returns the position of a task in a list.
+    public static ListPlace place(QueuedTask entry) {
+        return ListPlace.of(entry.task().createdAt(), entry.task().id().value());
     }
 }

@@ -3,6 +3,7 @@ package dev.vivarium.core.webhook;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.Event;
+import dev.vivarium.model.ListPlace;
 import dev.vivarium.model.LogId;
 import dev.vivarium.model.TextEnum;
 import dev.vivarium.model.WebhookDelivery;
@@ -125,8 +126,8 @@ final class DeliveryRows {
     static List<WebhookDelivery> list(Sql sql, WebhookId webhook, DeliveryFilter filter) throws SQLException {
         @Nullable
         String status = filter.status().map(WebhookDelivery.Status::text).orElse(null);
-        long millis = filter.before().map(DeliveryFilter.Place::millis).orElse(Long.MAX_VALUE);
-        String id = filter.before().map(DeliveryFilter.Place::delivery).orElse("");
+        long millis = filter.before().map(ListPlace::millis).orElse(Long.MAX_VALUE);
+        String id = filter.before().map(ListPlace::id).orElse("");
         return sql.list(
                 "select * from webhook_deliveries where webhook_id = ? and (cast(? as text) is null or status = ?)"
                         + " and (created_at < ? or created_at = ? and delivery_id < ?)"

@@ -16,6 +16,9 @@ public interface WebhookContent {
     /// see it.
     Optional<String> body(Webhook webhook, Event event);
 
+    /// Returns the request body for an event, also if the event is not for the webhook.
+    String form(Webhook webhook, Event event);
+
     /// Reports whether the owner of a webhook may see the events of a log now.
     boolean maySee(Webhook webhook, LogId logId);
 }

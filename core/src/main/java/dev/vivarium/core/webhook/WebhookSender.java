@@ -2,7 +2,6 @@ package dev.vivarium.core.webhook;
 
 import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.VitalThread;
-import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.egress.PublicConnector;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
@@ -12,7 +11,6 @@ import dev.vivarium.model.AlertEvent;
 import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.model.TaskLog;
 import dev.vivarium.model.Webhook;
 import dev.vivarium.model.WebhookId;
 import java.nio.charset.StandardCharsets;
@@ -200,14 +198,10 @@ public final class WebhookSender implements AutoCloseable {
         Optional<Outbox.PendingEvent> event = lease.write(sql -> {
             boolean isStored = DeliveryRows.attempted(sql, delivery, result, now, next);
             return isStored && isDead
-                    ? Optional.of(outbox.put(sql, log(webhook), dead(delivery, attempts, result, now)))
+                    ? Optional.of(outbox.put(sql, Webhooks.logOf(webhook), dead(delivery, attempts, result, now)))
                     : Optional.empty();
         });
         event.ifPresent(outbox::send);
-    }
-
-    private static TaskLog log(Webhook webhook) {
-        return new TaskLog(webhook.user().orElse(Principal.Admin.NAME));
     }
 
     private static NewEvent dead(Delivery delivery, int attempts, PostResult result, Instant now) {

@@ -1,5 +1,6 @@
 package dev.vivarium.core.webhook;
 
+import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.egress.PublicConnector;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.log.EventTypes;
@@ -9,9 +10,11 @@ import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.DeliveryId;
 import dev.vivarium.model.Event;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.NewEvent;
 import dev.vivarium.model.NewWebhook;
 import dev.vivarium.model.NotificationFailure;
 import dev.vivarium.model.SandboxException;
+import dev.vivarium.model.TaskLog;
 import dev.vivarium.model.UserId;
 import dev.vivarium.model.Webhook;
 import dev.vivarium.model.WebhookDelivery;
@@ -39,6 +42,9 @@ public final class Webhooks {
     private static final int MIN_SECRET = 8;
     private static final int MAX_SECRET = 256;
     private static final String SECRET = "secret";
+
+    /// Type of the event of a test. No log contains such an event.
+    private static final String TEST = "webhook.test";
 
     private final Db db;
     private final SealedEnv sealed;
@@ -174,6 +180,43 @@ public final class Webhooks {
         return delivery;
     }
 
+    /// Sends an event of the type `webhook.test`, with all attempts of a delivery.
+    public WebhookDelivery test(Webhook webhook) {
+        var id = DeliveryId.random(random);
+        var event = new Event(
+                logOf(webhook),
+                0,
+                NewEvent.OUR_IDS + id + ".test",
+                TEST,
+                "{\"webhook_id\":\"" + webhook.id() + "\"}",
+                NewEvent.OURS,
+                now(),
+                Optional.empty());
+        var delivery = new Delivery(id, webhook.id(), event.logId(), TEST, content.form(webhook, event), 0);
+        var stored = db.write(sql -> {
+            // Deliveries are unique by the number of their event. Numbers of events in logs are positive.
+            store(sql, delivery, event.withSeq(-random.nextLong(1, Long.MAX_VALUE)));
+            return DeliveryRows.find(sql, webhook.id(), id).orElseThrow();
+        });
+        onDue.run();
+        return stored;
+    }
+
+    /// If too many deliveries wait, the delivery is stored as dead: a client can replay it.
+    private void store(Sql sql, Delivery delivery, Event event) throws SQLException {
+        boolean isFull = DeliveryRows.pending(sql, delivery.webhook()) >= MOST_PENDING;
+        DeliveryRows.insert(sql, delivery, event, now());
+        if (isFull) {
+            var full = PostResult.failed("more than " + MOST_PENDING + " deliveries wait for this receiver");
+            boolean _ = DeliveryRows.attempted(sql, delivery, full, now(), Optional.empty());
+        }
+    }
+
+    /// Returns the log with the events about a webhook itself.
+    static TaskLog logOf(Webhook webhook) {
+        return new TaskLog(webhook.user().orElse(Principal.Admin.NAME));
+    }
+
     private static String shown(String id) {
         return id.length() <= 64 ? id : id.substring(0, 64) + "…";
     }
@@ -206,19 +249,9 @@ public final class Webhooks {
                 Optional<String> body =
                         event.at().isBefore(webhook.createdAt()) ? Optional.empty() : content.body(webhook, event);
                 if (body.isPresent()) {
-                    store(sql, webhook, event, body.get());
+                    var id = DeliveryId.random(random);
+                    store(sql, new Delivery(id, webhook.id(), event.logId(), event.type(), body.get(), 0), event);
                 }
-            }
-        }
-
-        /// If too many deliveries wait, the delivery is stored as dead: a client can replay it.
-        private void store(Sql sql, Webhook webhook, Event event, String body) throws SQLException {
-            var delivery = new Delivery(DeliveryId.random(random), webhook.id(), event.logId(), event.type(), body, 0);
-            boolean isFull = DeliveryRows.pending(sql, webhook.id()) >= MOST_PENDING;
-            DeliveryRows.insert(sql, delivery, event, now());
-            if (isFull) {
-                var full = PostResult.failed("more than " + MOST_PENDING + " deliveries wait for this receiver");
-                boolean _ = DeliveryRows.attempted(sql, delivery, full, now(), Optional.empty());
             }
         }
 

@@ -110,9 +110,12 @@ abstract class WebhooksContract {
 
         @Override
         public Optional<String> body(Webhook webhook, Event event) {
-            return types(webhook).includes(event.type())
-                    ? Optional.of("{\"type\":\"" + event.type() + "\"}")
-                    : Optional.empty();
+            return types(webhook).includes(event.type()) ? Optional.of(form(webhook, event)) : Optional.empty();
+        }
+
+        @Override
+        public String form(Webhook webhook, Event event) {
+            return "{\"type\":\"" + event.type() + "\"}";
         }
 
         @Override
@@ -205,6 +208,23 @@ abstract class WebhooksContract {
         await().until(() -> deliveries(webhook).getFirst().status() == Status.DELIVERED);
         assertThatThrownBy(() -> webhooks.replay(webhook, "whdaaaaaaaaaaaaaaaaaaaa"))
                 .hasMessageContaining("there is no delivery");
+    }
+
+    @Test
+    void aTestIsSentWhateverTheTypesAreAndCanBeRepeated() {
+        Webhook webhook = add("/", "task.");
+
+        WebhookDelivery first = webhooks.test(webhook);
+        WebhookDelivery second = webhooks.test(webhook);
+        assertThat(first.status()).isEqualTo(Status.PENDING);
+        sender.step();
+
+        await().until(() -> deliveries(webhook).stream().allMatch(one -> one.status() == Status.DELIVERED));
+        assertThat(deliveries(webhook))
+                .extracting(WebhookDelivery::id)
+                .containsExactlyInAnyOrder(first.id(), second.id());
+        assertThat(receiver.received()).allMatch(one -> one.text().equals("{\"type\":\"webhook.test\"}"));
+        assertThat(events()).as("events of the log").isEmpty();
     }
 
     private List<Object> events() {

@@ -125,7 +125,7 @@ class TasksTest {
                 TaskRequest.of("Second")
                         .withCommand(List.of("true"))
                         .after(List.of("first"))
-                        .withGuardian("watch")
+                        .withGuardian(GuardianPolicy.WATCH)
                         .withInherit(new Inherit("first", true, false)),
                 TaskRequest.of("Third").withCommand(List.of("true")).withRace(new Race(2, List.of("true")))));
         var second = tasks.get(added.get(1).id().value()).task().plan();

@@ -22,10 +22,9 @@ import dev.vivarium.core.run.Tasks;
 import dev.vivarium.core.sandbox.Sandboxes;
 import dev.vivarium.core.watch.UsageSample;
 import dev.vivarium.core.watch.Watchers;
-import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
-import dev.vivarium.model.Failure;
+import dev.vivarium.model.ListPlace;
 import dev.vivarium.model.Run;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -77,10 +76,7 @@ public final class ListSandboxesHandler {
                                     METRICS,
                                     "In lists: the last measured resource usage since the server started.",
                                     Line::metrics)));
-    private static final ObjectType<Page> SANDBOXES = object(
-            "RunSandboxes",
-            field("sandboxes", JsonType.list(SANDBOX), Page::lines),
-            optional("next_cursor", STRING, "Present if there are more.", Page::next));
+    private static final ObjectType<ListPage<Line>> SANDBOXES = ListPage.type("RunSandboxes", "sandboxes", SANDBOX);
 
     /// A sandbox as responses show it. Only lists have the fields from `role` to `metrics`.
     record Line(
@@ -103,8 +99,6 @@ public final class ListSandboxesHandler {
         }
     }
 
-    private record Page(List<Line> lines, Optional<String> next) {}
-
     public static final RouteDescription LIST = RouteDescription.get("/api/v1/sandboxes", KEY)
             .named("listRuns", "List sandboxes, their runs and their resource usage")
             .text("""
@@ -122,7 +116,7 @@ public final class ListSandboxesHandler {
                     BOOLEAN.with("default", false),
                     "Also ended sandboxes. Of those without a run, the newest 1000.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
-            .query("cursor", STRING, "The `next_cursor` of the previous page.")
+            .query("cursor", STRING, ListPage.CURSOR_TEXT)
             .answers(200, "A page of sandboxes.", SANDBOXES);
 
     private static final int MAX_PAGE = 1000;
@@ -177,56 +171,27 @@ public final class ListSandboxesHandler {
             return RunJson.status(sandbox, run);
         }
 
-        Place place() {
-            return new Place(sandbox.createdAt().toEpochMilli(), sandbox.id().value());
-        }
-    }
-
-    /// Position of a sandbox in the list, and cursor of a page.
-    private record Place(long millis, String id) implements Comparable<Place> {
-        private static final Comparator<Place> ORDER =
-                Comparator.comparingLong(Place::millis).thenComparing(Place::id);
-
-        static Place of(String cursor) {
-            int dash = cursor.indexOf('-');
-            try {
-                return new Place(Long.parseLong(cursor.substring(0, Math.max(0, dash))), cursor.substring(dash + 1));
-            } catch (NumberFormatException e) {
-                throw new SandboxException(
-                        new Failure.InvalidRequest("cursor", "must be the next_cursor of a page before"), e);
-            }
-        }
-
-        String cursor() {
-            return millis + "-" + id;
-        }
-
-        @Override
-        public int compareTo(Place other) {
-            return ORDER.compare(this, other);
+        ListPlace place() {
+            return ListPlace.of(sandbox.createdAt(), sandbox.id().value());
         }
     }
 
     public void handle(Exchange exchange) throws IOException {
         int limit = PageQuery.limit(exchange, MAX_PAGE);
         var all = wanted(exchange).sorted(Entry.NEWEST).limit(limit + 1L).toList();
-        var page = all.subList(0, Math.min(limit, all.size()));
-        var titles = tasks.titles(page.stream()
+        ListPage<Entry> page = ListPage.of(all, limit, Entry::place);
+        var titles = tasks.titles(page.entries().stream()
                 .flatMap(entry -> entry.run().map(Run::task).stream())
                 .toList());
         var pending = reviews.pending();
-        var lines = page.stream()
-                .map(entry -> line(
-                        exchange,
-                        entry,
-                        titles,
-                        pending.getOrDefault(entry.sandbox().id(), 0)))
-                .toList();
-        boolean hasMore = all.size() > limit;
         exchange.answer(
                 200,
                 SANDBOXES,
-                new Page(lines, hasMore ? Optional.of(page.getLast().place().cursor()) : Optional.empty()));
+                page.map(entry -> line(
+                        exchange,
+                        entry,
+                        titles,
+                        pending.getOrDefault(entry.sandbox().id(), 0))));
     }
 
     private Stream<Entry> wanted(Exchange exchange) {
@@ -234,7 +199,7 @@ public final class ListSandboxesHandler {
         var task = exchange.optionalQuery("task_id").map(TaskId::new);
         boolean isWithEnded = QueryFlags.of(exchange, "ended", false);
         boolean isRunsOnly = isRunsOnly(exchange);
-        Optional<Place> after = exchange.optionalQuery("cursor").map(Place::of);
+        Optional<ListPlace> after = PageQuery.cursor(exchange);
         var found = liveSandboxes(exchange.principal());
         if (isWithEnded) {
             addEnded(exchange.principal(), found);

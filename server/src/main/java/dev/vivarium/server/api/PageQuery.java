@@ -4,12 +4,13 @@ import static dev.vivarium.model.Failure.InvalidRequest.require;
 
 import dev.vivarium.json.JsonType;
 import dev.vivarium.model.Failure;
+import dev.vivarium.model.ListPlace;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.http.Exchange;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Query parameters of lists: the size of a page, and the time to wait. Stateless.
+/// Query parameters of lists: the size and the beginning of a page, and the time to wait. Stateless.
 final class PageQuery {
     private static final int ORDINARY = 100;
     private static final long MAX_WAIT = 60;
@@ -23,6 +24,11 @@ final class PageQuery {
         long limit = number(exchange, "limit").orElse((long) Math.min(ORDINARY, most));
         require(limit >= 1 && limit <= most, "limit", "must be between 1 and " + most);
         return (int) limit;
+    }
+
+    /// Returns the place after which the page begins.
+    static Optional<ListPlace> cursor(Exchange exchange) {
+        return exchange.optionalQuery("cursor").map(ListPlace::of);
     }
 
     static Duration wait(Exchange exchange) {

@@ -14,9 +14,7 @@ import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.RunJson;
 import dev.vivarium.json.RunJson.RunEntry;
-import dev.vivarium.model.Failure;
 import dev.vivarium.model.Run;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.server.feed.VisibleEvent;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
@@ -29,12 +27,7 @@ import java.util.Optional;
 
 /// `GET /api/v1/runs`, `GET …/runs/{run_id}` and `POST …/cancel`: the runs of all sandboxes. Thread-safe.
 public final class RunHistoryHandler {
-    private static final ObjectType<Page> RUNS = object(
-            "Runs",
-            field("runs", JsonType.list(RunJson.RUN_ENTRY), Page::runs),
-            optional("next_cursor", STRING, "Present if there are more.", Page::next));
-
-    private record Page(List<RunEntry> runs, Optional<String> next) {}
+    private static final ObjectType<ListPage<RunEntry>> RUNS = ListPage.type("Runs", "runs", RunJson.RUN_ENTRY);
 
     private static final ObjectType<Conversation> TRANSCRIPT = object(
             "",
@@ -75,7 +68,7 @@ public final class RunHistoryHandler {
             .query("task_id", STRING, "Only runs on this task.")
             .query("status", STATUS, "Only runs with this status.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
-            .query("cursor", STRING, "The `next_cursor` of the previous page.")
+            .query("cursor", STRING, ListPage.CURSOR_TEXT)
             .answers(200, "A page of runs.", RUNS);
 
     public static final RouteDescription GET = RouteDescription.get("/api/v1/runs/{run_id}", KEY)
@@ -108,16 +101,15 @@ public final class RunHistoryHandler {
                 exchange.optionalQuery("thread_id", IdTypes.THREAD_ID),
                 exchange.optionalQuery("task_id", IdTypes.TASK_ID),
                 exchange.optionalQuery("status", STATUS),
-                exchange.optionalQuery("cursor").map(RunHistoryHandler::place),
+                PageQuery.cursor(exchange),
                 limit + 1);
         var found = history.list(exchange.principal(), filter);
-        var page = found.subList(0, Math.min(limit, found.size()));
-        var titles = history.titles(page);
-        var entries = page.stream()
-                .map(run -> new RunEntry(run, Optional.ofNullable(titles.get(run.task())), Optional.empty()))
-                .toList();
-        var next = found.size() > limit ? Optional.of(cursor(page.getLast())) : Optional.<String>empty();
-        exchange.answer(200, RUNS, new Page(entries, next));
+        ListPage<Run> page = ListPage.of(found, limit, RunFilter::place);
+        var titles = history.titles(page.entries());
+        exchange.answer(
+                200,
+                RUNS,
+                page.map(run -> new RunEntry(run, Optional.ofNullable(titles.get(run.task())), Optional.empty())));
     }
 
     public void get(Exchange exchange) throws IOException {
@@ -138,21 +130,5 @@ public final class RunHistoryHandler {
                         transcript.events().stream()
                                 .map(event -> VisibleEvent.of(event, details.scopes()))
                                 .toList()));
-    }
-
-    private static String cursor(Run run) {
-        var place = RunFilter.Place.of(run);
-        return place.millis() + "-" + place.run();
-    }
-
-    private static RunFilter.Place place(String cursor) {
-        int dash = cursor.indexOf('-');
-        try {
-            return new RunFilter.Place(
-                    Long.parseLong(cursor.substring(0, Math.max(0, dash))), cursor.substring(dash + 1));
-        } catch (NumberFormatException e) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("cursor", "must be the next_cursor of a page before"), e);
-        }
     }
 }

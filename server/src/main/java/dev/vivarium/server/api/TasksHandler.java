@@ -42,12 +42,7 @@ import java.util.Optional;
 public final class TasksHandler {
     private static final int MAX_PAGE = 1000;
 
-    private static final ObjectType<Page> TASKS = object(
-            "QueuedTasks",
-            field("tasks", JsonType.list(TaskJson.TASK), Page::tasks),
-            optional("next_cursor", STRING, "Present if there are more.", Page::next));
-
-    private record Page(List<QueuedTask> tasks, Optional<String> next) {}
+    private static final ObjectType<ListPage<QueuedTask>> TASKS = ListPage.type("QueuedTasks", "tasks", TaskJson.TASK);
 
     private static final ObjectType<Added> ADDED =
             object("AddedTask", optional("name", STRING, Added::name), field("task_id", TASK_ID, Added::id));
@@ -116,7 +111,7 @@ public final class TasksHandler {
             .query("status", TaskJson.STATUS, "Only tasks with this status.")
             .query("agent_type", STRING, "Only tasks of this type.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
-            .query("cursor", STRING, "The `next_cursor` of the previous page.")
+            .query("cursor", STRING, ListPage.CURSOR_TEXT)
             .answers(200, "A page of tasks.", TASKS);
 
     public static final RouteDescription EVENTS = RouteDescription.get("/api/v1/tasks/events", KEY)
@@ -222,11 +217,9 @@ public final class TasksHandler {
                         Optional.empty(),
                         exchange.optionalQuery("status", TaskJson.STATUS),
                         exchange.optionalQuery("agent_type"),
-                        exchange.optionalQuery("cursor").map(TasksHandler::place),
+                        PageQuery.cursor(exchange),
                         limit + 1));
-        var page = found.subList(0, Math.min(limit, found.size()));
-        var next = found.size() > limit ? Optional.of(cursor(page.getLast())) : Optional.<String>empty();
-        exchange.answer(200, TASKS, new Page(page, next));
+        exchange.answer(200, TASKS, ListPage.of(found, limit, TaskFilter::place));
     }
 
     public void events(Exchange exchange) throws IOException {
@@ -269,22 +262,6 @@ public final class TasksHandler {
 
     public void graph(Exchange exchange) throws IOException {
         var all = tasks.graph(exchange.principal(), exchange.path("task_id"));
-        exchange.answer(200, TASKS, new Page(all, Optional.empty()));
-    }
-
-    private static String cursor(QueuedTask task) {
-        var place = TaskFilter.Place.of(task);
-        return place.millis() + "-" + place.task();
-    }
-
-    private static TaskFilter.Place place(String cursor) {
-        int dash = cursor.indexOf('-');
-        try {
-            return new TaskFilter.Place(
-                    Long.parseLong(cursor.substring(0, Math.max(0, dash))), cursor.substring(dash + 1));
-        } catch (NumberFormatException e) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("cursor", "must be the next_cursor of a page before"), e);
-        }
+        exchange.answer(200, TASKS, ListPage.whole(all));
     }
 }

@@ -3,15 +3,12 @@ package dev.vivarium.server.api;
 import static dev.vivarium.json.JsonType.STRING;
 import static dev.vivarium.json.ObjectType.field;
 import static dev.vivarium.json.ObjectType.object;
-import static dev.vivarium.json.ObjectType.optional;
 import static dev.vivarium.server.http.Route.Access.KEY;
 
 import dev.vivarium.core.webhook.DeliveryFilter;
 import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.json.WebhookJson;
-import dev.vivarium.model.Failure;
-import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.Webhook;
 import dev.vivarium.model.WebhookDelivery;
 import dev.vivarium.server.http.Exchange;
@@ -19,7 +16,6 @@ import dev.vivarium.server.http.RouteDescription;
 import dev.vivarium.server.operation.UserWebhooks;
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 
 /// `/api/v1/webhooks`: webhooks and their deliveries. Thread-safe.
 public final class WebhooksHandler {
@@ -28,12 +24,8 @@ public final class WebhooksHandler {
     private static final ObjectType<List<Webhook>> WEBHOOKS =
             object("Webhooks", field("webhooks", JsonType.list(WebhookJson.WEBHOOK), webhooks -> webhooks));
 
-    private static final ObjectType<Page> DELIVERY_PAGE = object(
-            "WebhookDeliveries",
-            field("deliveries", JsonType.list(WebhookJson.DELIVERY), Page::deliveries),
-            optional("next_cursor", STRING, "Present if there are more.", Page::next));
-
-    private record Page(List<WebhookDelivery> deliveries, Optional<String> next) {}
+    private static final ObjectType<ListPage<WebhookDelivery>> DELIVERY_PAGE =
+            ListPage.type("WebhookDeliveries", "deliveries", WebhookJson.DELIVERY);
 
     public static final RouteDescription ADD = RouteDescription.post("/api/v1/webhooks", KEY)
             .named("addWebhook", "Send events to a URL")
@@ -63,8 +55,16 @@ public final class WebhooksHandler {
             .named("listDeliveries", "List the deliveries of a webhook, newest first")
             .query("status", WebhookJson.STATUS, "Only deliveries with this status; `dead` for those given up.")
             .query("limit", PageQuery.LIMIT, "Maximum number of entries.")
-            .query("cursor", STRING, "The `next_cursor` of the previous page.")
+            .query("cursor", STRING, ListPage.CURSOR_TEXT)
             .answers(200, "A page of deliveries.", DELIVERY_PAGE)
+            .fails(404);
+
+    public static final RouteDescription TEST = RouteDescription.post("/api/v1/webhooks/{webhook_id}/test", KEY)
+            .named("testWebhook", "Send a test event to the receiver")
+            .text("""
+                    Sends an event of the type `webhook.test`, whatever `event_types` are. `GET …/deliveries` has the \
+                    outcome.""")
+            .answers(202, "The delivery.", WebhookJson.DELIVERY)
             .fails(404);
 
     public static final RouteDescription REPLAY = RouteDescription.post(
@@ -105,28 +105,12 @@ public final class WebhooksHandler {
                 exchange.principal(),
                 exchange.path("webhook_id"),
                 new DeliveryFilter(
-                        exchange.optionalQuery("status", WebhookJson.STATUS),
-                        exchange.optionalQuery("cursor").map(WebhooksHandler::place),
-                        limit + 1));
-        var page = found.subList(0, Math.min(limit, found.size()));
-        var next = found.size() > limit ? Optional.of(cursor(page.getLast())) : Optional.<String>empty();
-        exchange.answer(200, DELIVERY_PAGE, new Page(page, next));
+                        exchange.optionalQuery("status", WebhookJson.STATUS), PageQuery.cursor(exchange), limit + 1));
+        exchange.answer(200, DELIVERY_PAGE, ListPage.of(found, limit, DeliveryFilter::place));
     }
 
-    private static String cursor(WebhookDelivery delivery) {
-        var place = DeliveryFilter.Place.of(delivery);
-        return place.millis() + "-" + place.delivery();
-    }
-
-    private static DeliveryFilter.Place place(String cursor) {
-        int dash = cursor.indexOf('-');
-        try {
-            return new DeliveryFilter.Place(
-                    Long.parseLong(cursor.substring(0, Math.max(0, dash))), cursor.substring(dash + 1));
-        } catch (NumberFormatException e) {
-            throw new SandboxException(
-                    new Failure.InvalidRequest("cursor", "must be the next_cursor of a page before"), e);
-        }
+    public void test(Exchange exchange) throws IOException {
+        exchange.answer(202, WebhookJson.DELIVERY, webhooks.test(exchange.principal(), exchange.path("webhook_id")));
     }
 
     public void replay(Exchange exchange) throws IOException {

@@ -60,11 +60,16 @@ public final class WebhookEvents implements WebhookContent {
         if (isOwnFailure || !viewer.includes(filter(webhook), event)) {
             return Optional.empty();
         }
+        return Optional.of(form(webhook, event));
+    }
+
+    @Override
+    public String form(Webhook webhook, Event event) {
         byte[] body = switch (webhook.wanted().format()) {
-            case JSON -> Json.bytes(out -> viewer.write(out, event));
+            case JSON -> Json.bytes(out -> viewer(webhook).write(out, event));
             case SLACK -> Json.bytes(out -> out.writeStringProperty("text", EventSentence.of(event)));
         };
-        return Optional.of(new String(body, StandardCharsets.UTF_8));
+        return new String(body, StandardCharsets.UTF_8);
     }
 
     @Override

@@ -39,6 +39,10 @@ public final class UserWebhooks {
         return webhooks.deliveries(get(caller, id), filter);
     }
 
+    public WebhookDelivery test(Principal caller, String id) {
+        return webhooks.test(get(caller, id));
+    }
+
     public WebhookDelivery replay(Principal caller, String id, String delivery) {
         return webhooks.replay(get(caller, id), delivery);
     }
