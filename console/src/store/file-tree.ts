@@ -277,8 +277,8 @@ const HOW: Readonly<Record<string, How>> = {
 }
 
 function entryOf(path: string, { event_data: data }: LogEvent): Entry {
-  const told = text(data, 'type') as Entry['type'] | undefined
-  const type = flag(data, 'directory') ? 'directory' : (told ?? 'file')
+  const named = text(data, 'type') as Entry['type'] | undefined
+  const type = flag(data, 'directory') ? 'directory' : (named ?? 'file')
   return { name: nameOf(path), path, type, size: number(data, 'size') ?? 0 }
 }
 

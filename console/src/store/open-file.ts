@@ -133,7 +133,7 @@ export class OpenFile {
   }
 
   /** Called after an event of this file in the log. */
-  async told(mark: Mark): Promise<void> {
+  async fileChanged(mark: Mark): Promise<void> {
     if (mark.seq <= this.#lastEvent || this.#content === undefined) return
     this.#lastEvent = mark.seq
     if (mark.sha256 !== undefined && `"${mark.sha256}"` === this.#content.tag && this.#newer === undefined) return

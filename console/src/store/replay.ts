@@ -21,7 +21,7 @@ export class Replay {
   readonly #counters = new Counters()
   #seq: number
   /** Number of events in the timeline. */
-  #told = 0
+  #shown = 0
   #place = 0
   #speed: Speed = 1
   #playedAt: number | undefined
@@ -77,7 +77,7 @@ export class Replay {
   sync(): void {
     const isOther = this.tape.update(this.#source.events)
     if (isOther) {
-      this.#told = 0
+      this.#shown = 0
       this.#place = this.tape.placeOf(this.index)
     }
     this.#tell()
@@ -133,17 +133,17 @@ export class Replay {
   #tell(): void {
     const { events } = this.tape
     const wanted = events.length === 0 ? 0 : this.index + 1
-    if (wanted < this.#told || this.#told === 0) {
-      const told = events.slice(0, wanted)
-      this.timeline.rebuild(told)
-      this.#counters.rebuild(told)
+    if (wanted < this.#shown || this.#shown === 0) {
+      const shown = events.slice(0, wanted)
+      this.timeline.rebuild(shown)
+      this.#counters.rebuild(shown)
     } else {
-      for (const event of events.slice(this.#told, wanted)) {
+      for (const event of events.slice(this.#shown, wanted)) {
         this.timeline.append(event)
         this.#counters.append(event)
       }
     }
-    this.#told = wanted
+    this.#shown = wanted
     this.notifier.changed()
   }
 }

@@ -51,9 +51,9 @@ export class Workspace {
     this.changes.follow(events)
     if (this.#open === undefined) return
     const mark = this.tree.mark(this.#open.path)
-    if (mark !== undefined) void this.#open.told(mark)
+    if (mark !== undefined) void this.#open.fileChanged(mark)
     if (this.tree.flooded > 0) {
-      void this.#open.told({ how: 'modified', at: 0, seq: this.tree.flooded, sha256: undefined })
+      void this.#open.fileChanged({ how: 'modified', at: 0, seq: this.tree.flooded, sha256: undefined })
     }
   }
 
