@@ -45,7 +45,7 @@ final class Commands {
             root.addSubcommand(wanted, chosen.get());
         }
         root.registerConverter(Duration.class, new Times());
-        root.registerConverter(Place.class, Place::of);
+        root.registerConverter(FileLocation.class, FileLocation::of);
         root.setCaseInsensitiveEnumValuesAllowed(true);
         root.setAbbreviatedOptionsAllowed(false);
         return root;

@@ -30,12 +30,12 @@ final class RmCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         for (String file : files) {
-            remove(Place.Inside.of(file));
+            remove(FileLocation.Inside.of(file));
         }
         return 0;
     }
 
-    private void remove(Place.Inside file) {
+    private void remove(FileLocation.Inside file) {
         if (file.path().isEmpty()) {
             throw new SandboxException(new Failure.InvalidRequest(
                     "'" + file.thread() + "'",

@@ -23,13 +23,13 @@ public record TaskSchedule(
             new TaskSchedule(TaskPriority.MEDIUM, Optional.empty(), RUN_TIMEOUT, Optional.empty(), RETRIES);
 
     private static final Duration LONGEST = Duration.ofDays(366);
-    private static final int MOST_RETRIES = 20;
+    private static final int MAX_RETRIES = 20;
     private static final int MAX_TYPE = 100;
 
     public TaskSchedule {
         requireTime(runTimeout, "timeout_minutes");
         queueTimeout.ifPresent(time -> requireTime(time, "queue_timeout_minutes"));
-        require(maxRetries >= 0 && maxRetries <= MOST_RETRIES, "max_retries", "must be 0 to " + MOST_RETRIES);
+        require(maxRetries >= 0 && maxRetries <= MAX_RETRIES, "max_retries", "must be 0 to " + MAX_RETRIES);
         agentType.ifPresent(type -> require(
                 type.matches("[^\\p{Cntrl}]{1," + MAX_TYPE + "}"),
                 "agent_type",

@@ -142,7 +142,7 @@ public final class Agents {
     /// @param detail the reason as a sentence
     public Run stop(Run run, PauseReason why, String code, Optional<String> detail) {
         if (!run.isActive()) {
-            throw Runs.notAtWork(run.sandbox(), run.task());
+            throw Runs.noActiveRun(run.sandbox(), run.task());
         }
         // A frozen worker could not exit.
         sandboxes
@@ -221,13 +221,13 @@ public final class Agents {
             if (!isMissing) {
                 throw e;
             }
-            String sentence = e.failure().sentence() + "; agents need '" + image + "': " + howToMake();
+            String sentence = e.failure().sentence() + "; agents need '" + image + "': " + buildHint();
             throw new SandboxException(new RunFailure.NoWorkerImage(image, sentence), e);
         }
     }
 
     /// Only one image contains the SDKs of the agents.
-    private String howToMake() {
+    private String buildHint() {
         String build = "viv image build " + WorkerImage.NAME;
         return image.equals(WorkerImage.NAME)
                 ? "make it with: " + build

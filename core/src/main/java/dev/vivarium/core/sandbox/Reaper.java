@@ -71,7 +71,7 @@ final class Reaper {
                     sandbox,
                     new PauseReason(
                             PauseReason.Cause.LIFETIME, "it lived as long as a sandbox may, until " + lease.endsAt()));
-        } else if (canBeIdle(sandbox) && lease.isIdleTooLong() && !isAtWork(sandbox) && lease.isIdleTooLong()) {
+        } else if (canBeIdle(sandbox) && lease.isIdleTooLong() && !hasActiveProcesses(sandbox) && lease.isIdleTooLong()) {
             // Checked twice, because a client may have used the sandbox during the request to the guest.
             finish(sandbox, new PauseReason(PauseReason.Cause.IDLE, "nobody used it since " + lease.lastActivity()));
         }
@@ -93,7 +93,7 @@ final class Reaper {
         }
     }
 
-    private boolean isAtWork(Sandbox sandbox) {
+    private boolean hasActiveProcesses(Sandbox sandbox) {
         if (!(sandbox.lifecycle().state() instanceof State.Running running)) {
             return false;
         }

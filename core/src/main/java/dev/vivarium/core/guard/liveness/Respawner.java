@@ -56,7 +56,7 @@ final class Respawner {
             if (busy.add(entry.run())) {
                 threads.execute(() -> {
                     try {
-                        carryOut(entry);
+                        perform(entry);
                     } catch (RuntimeException e) {
                         LOG.warn("Run {} is restarted later: {}", entry.run(), e.getMessage());
                     } finally {
@@ -67,7 +67,7 @@ final class Respawner {
         }
     }
 
-    private void carryOut(Restarts.Entry entry) {
+    private void perform(Restarts.Entry entry) {
         Optional<Run> run = runs.find(entry.run());
         boolean isTooOld = Duration.between(entry.at(), log.clock().instant()).compareTo(Restarts.WINDOW) > 0;
         if (run.isEmpty()) {
