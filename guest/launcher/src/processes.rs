@@ -334,20 +334,45 @@ fn describe(pid: i32) -> Option<(i32, Vec<u8>)> {
     // First, because it disappears first.
     let words = file::read_small(&proc_file(pid, "cmdline"), &mut command).unwrap_or_default();
     let status = file::read_small(&proc_file(pid, "status"), &mut status).ok()?;
-    let field = |name: &[u8]| status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
-    let inner = field(b"NSpid:")?.rsplit(|byte| *byte == b'\t').next()?;
-    let inner = core::str::from_utf8(inner).ok()?.parse().ok()?;
+    let inner = inner_pid(status)?;
     let mut line = words.to_vec();
     while line.last() == Some(&0) {
         line.pop();
     }
     if line.is_empty() {
-        line = [b"[", field(b"Name:\t")?, b"]"].concat();
+        line = [b"[", field(status, b"Name:\t")?, b"]"].concat();
     }
     line.iter_mut().filter(|byte| byte.is_ascii_control()).for_each(|byte| *byte = b' ');
     Some((inner, line))
 }
 
+/// Process id in the innermost PID namespace. The kernel writes 0 for a process that has just ended.
+fn inner_pid(status: &[u8]) -> Option<i32> {
+    let pid = field(status, b"NSpid:")?.rsplit(|byte| *byte == b'\t').next()?;
+    core::str::from_utf8(pid).ok()?.parse().ok().filter(|pid| *pid > 0)
+}
+
+/// Rest of the line that begins with `name`.
+fn field<'a>(status: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))
+}
+
 fn proc_file(pid: i32, name: &str) -> CString {
     CString::new(format!("/proc/{pid}/{name}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inner_pid;
+
+    #[test]
+    fn innermost_process_id_is_the_last_one() {
+        assert_eq!(inner_pid(b"Name:\tsh\nNSpid:\t4711\t12\nNSpgid:\t1\t1\n"), Some(12));
+    }
+
+    #[test]
+    fn ended_process_has_no_process_id() {
+        assert_eq!(inner_pid(b"Name:\tsh\nNSpid:\t0\t0\nNSpgid:\t0\t0\n"), None);
+        assert_eq!(inner_pid(b"Name:\tsh\n"), None);
+    }
 }
