@@ -8,6 +8,7 @@ import dev.vivarium.model.RunId;
 import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
+import dev.vivarium.model.TaskSchedule;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -70,8 +71,9 @@ abstract class ContinuedAttemptContract extends QueueFixture {
 
     @Test
     void aRetryByRequestStartsAnew() {
-        var plan =
-                TaskPlan.of(Optional.of(PROGRAM)).with(TaskPriority.MEDIUM, Duration.ofHours(1), Optional.empty(), 0);
+        var plan = TaskPlan.of(Optional.of(PROGRAM))
+                .with(new TaskSchedule(
+                        TaskPriority.MEDIUM, Optional.empty(), Duration.ofHours(1), Optional.empty(), 0));
         TaskId id = queue.add(ANN, List.of(task("once", plan))).getFirst();
         crash(assign(id));
         assertThat(status(id)).isEqualTo(FAILED);

@@ -145,6 +145,7 @@ class TasksTest {
         assertThat(tasks.edit(second, Tasks.Edit.ofPriority(TaskPriority.HIGH))
                         .task()
                         .plan()
+                        .schedule()
                         .priority())
                 .isEqualTo(TaskPriority.HIGH);
         assertThat(tasks.cancel(first, Tasks.Dependents.KEEP).status()).isEqualTo(Task.Status.CANCELLED);

@@ -188,7 +188,7 @@ class LadderTest {
                 new GuardianAction.Ask(2, "burn", "guardian: burn", "May it?"),
                 new GuardianAction.Release(3),
                 new GuardianAction.Stop(4, "enough"))) {
-            assertThat(Action.of(action.encoded())).contains(action);
+            assertThat(GuardianAction.of(action.encoded())).contains(action);
         }
     }
 }
