@@ -32,7 +32,7 @@ final class SyncReport implements Consumer<News> {
     boolean isAvailable(String hindrance) {
         if (!hindrance.equals(trouble)) {
             trouble = hindrance;
-            viv.note(hindrance.isEmpty() ? "going on" : "waiting: " + hindrance);
+            viv.note(hindrance.isEmpty() ? "continuing" : "waiting: " + hindrance);
         }
         return hindrance.isEmpty();
     }

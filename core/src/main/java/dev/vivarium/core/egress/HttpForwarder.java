@@ -167,7 +167,7 @@ final class HttpForwarder {
             List<String> lines = readable(() -> firstLines(answers));
             ResponseHead head = readable(() -> ResponseHead.of(lines));
             if (head.status() == 101) {
-                throw Rejection.badAnswer(order.to() + " changes the protocol, which nobody asked for");
+                throw Rejection.badAnswer(order.to() + " switched protocols without an upgrade request");
             }
             if (!head.isInterim()) {
                 return head;

@@ -135,7 +135,7 @@ public final class Runs {
     /// Fails with `run-in-progress` if the task has an active run.
     void requireFree(NewRun.Assignment assignment) {
         if (assignment instanceof NewRun.Assignment.Known(var id) && db.read(sql -> RunRows.isTaken(sql, id))) {
-            throw inProgress("somebody works at task " + id);
+            throw inProgress("another run works on task " + id);
         }
     }
 
@@ -168,7 +168,7 @@ public final class Runs {
 
     private static TaskId again(Sql sql, TaskId id) throws SQLException {
         if (RunRows.isTaken(sql, id)) {
-            throw inProgress("somebody works at task " + id);
+            throw inProgress("another run works on task " + id);
         }
         TaskRows.forgetResult(sql, id);
         return id;

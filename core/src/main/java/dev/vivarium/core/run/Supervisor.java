@@ -274,7 +274,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         boolean isGone = failure instanceof Failure.NoSuchProcess && misses.merge(run.id(), 1, Integer::sum) >= LOOKS;
         if (isGone && active.containsKey(run.id())) {
             boolean wasThere = run.status() != Run.Status.CREATING;
-            close(run, wasThere ? "the worker is gone: its sandbox was started again without it" : NOT_STARTED);
+            close(run, wasThere ? "the worker has ended: its sandbox was started again without it" : NOT_STARTED);
         }
     }
 

@@ -168,7 +168,7 @@ final class Hibernation {
             }
         }
         if (started.isEmpty()) {
-            termination.end(sandbox, End.Cause.HOST_RESTART, "its disk was gone when a call started it again");
+            termination.end(sandbox, End.Cause.HOST_RESTART, "its disk was missing when a call started it");
             return;
         }
         connections.attach(sandbox, started.get().machine(), started.get().guest());

@@ -64,7 +64,7 @@ final class Reaper {
         if (sandbox.lifecycle().state() instanceof State.Hibernated(PauseReason why)) {
             if (lease.isOver()) {
                 termination.end(
-                        sandbox, End.Cause.IDLE, "it was hibernated (" + why.sentence() + ") and nobody woke it");
+                        sandbox, End.Cause.IDLE, "it was hibernated (" + why.sentence() + ") and no call started it again");
             }
         } else if (lease.isOver()) {
             finish(
@@ -73,7 +73,7 @@ final class Reaper {
                             PauseReason.Cause.LIFETIME, "it lived as long as a sandbox may, until " + lease.endsAt()));
         } else if (canBeIdle(sandbox) && lease.isIdleTooLong() && !hasActiveProcesses(sandbox) && lease.isIdleTooLong()) {
             // Checked twice, because a client may have used the sandbox during the request to the guest.
-            finish(sandbox, new PauseReason(PauseReason.Cause.IDLE, "nobody used it since " + lease.lastActivity()));
+            finish(sandbox, new PauseReason(PauseReason.Cause.IDLE, "unused since " + lease.lastActivity()));
         }
     }
 

@@ -261,7 +261,7 @@ final class Recovery {
         Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startOnOldDisk(sandbox));
         if (launched.isEmpty()) {
             termination.end(
-                    sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
+                    sandbox, End.Cause.HOST_RESTART, "its machine and its disk were missing when the server started");
             return;
         }
         connections.recovered(

@@ -143,7 +143,7 @@ final class Watcher implements Runnable {
     private void degrade() {
         polls = POLLS;
         if (!degraded) {
-            LOG.warn("there is no watch left for the files of {}; it is looked at now and then", sandbox.id());
+            LOG.warn("no inotify watch is left for the files of {}; the server polls them instead", sandbox.id());
             fileIndex.publishDegraded(POLL_IN_USE);
             degraded = true;
         }

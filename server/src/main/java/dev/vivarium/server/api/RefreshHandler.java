@@ -144,7 +144,7 @@ public final class RefreshHandler {
     private static void requireSubject(Principal principal, Grant old) {
         boolean isOwn = principal instanceof Principal.Admin || principal.user().equals(Optional.of(old.subject()));
         if (!isOwn) {
-            throw new SandboxException(new Failure.NotAllowed("the token was given to somebody else"));
+            throw new SandboxException(new Failure.NotAllowed("the token was issued to another user"));
         }
     }
 }

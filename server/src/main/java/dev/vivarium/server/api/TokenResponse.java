@@ -91,7 +91,7 @@ public final class TokenResponse {
         var granted = wanted.narrow(max);
         if (granted.isEmpty()) {
             throw new SandboxException(
-                    new Failure.NotAllowed("none of the scopes may be had here; there are " + max.names()));
+                    new Failure.NotAllowed("none of the requested scopes is available here; available are " + max.names()));
         }
         return granted;
     }

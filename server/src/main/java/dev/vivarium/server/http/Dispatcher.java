@@ -319,7 +319,7 @@ final class Dispatcher extends Handler.Abstract {
         List<String> methods = path.startsWith("/") ? routers.of(request).methods(path) : List.of();
         if (methods.isEmpty()) {
             return new SandboxException(
-                    new RequestFailure.NoSuchRoute("there is nothing at this path; /openapi.json lists what there is"));
+                    new RequestFailure.NoSuchRoute("there is no route with this path; /openapi.json lists all routes"));
         }
         response.getHeaders().put(HttpHeader.ALLOW, String.join(", ", methods));
         return new SandboxException(

@@ -58,7 +58,7 @@ final class ModelUpstream implements AutoCloseable {
     private static String why(@Nullable Throwable cause) {
         return switch (cause) {
             case java.net.http.HttpConnectTimeoutException _ -> "connecting took too long";
-            case java.net.ConnectException _ -> "nobody answers at its address";
+            case java.net.ConnectException _ -> "it refused the connection";
             case javax.net.ssl.SSLException _ -> "TLS failed";
             // The JDK's client accepts at most eight.
             case java.net.ProtocolException e

@@ -303,7 +303,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
         var current = session.orElseThrow();
         Caller caller = admit(shown, current.needed());
         if (!caller.principal().orElseThrow().name().equals(at.principal().name())) {
-            throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
+            throw new SandboxException(new Failure.NotAllowed("the token belongs to another user"));
         }
         hold(caller, shown, current.needed());
         at.access().close();

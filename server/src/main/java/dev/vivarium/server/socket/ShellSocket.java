@@ -85,7 +85,7 @@ final class ShellSocket implements SocketSession {
         return sandbox.shells()
                 .newest()
                 .orElseThrow(() -> new SandboxException(new CommandFailure.NoSuchShell(
-                        "there is no shell to watch; somebody who may type has to open one")));
+                        "there is no shell to watch; a user who may type has to open one")));
     }
 
     private boolean isTypist() {

@@ -90,7 +90,7 @@ final class Respawner {
     private void respawn(Run run) {
         Optional<NewRun> wanted = requests.of(run);
         if (wanted.isEmpty()) {
-            giveUp(run, "somebody ended or uses its sandbox");
+            giveUp(run, "a user ended its sandbox or uses it");
             return;
         }
         try {
