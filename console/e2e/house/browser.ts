@@ -4,7 +4,11 @@ import { type Browser, type BrowserContextOptions, chromium } from 'playwright-c
 const CHROMIUM = process.env.E2E_CHROMIUM ?? '/usr/bin/chromium-headless-shell'
 
 /** Default browser context of a test. */
-export const VIEW: BrowserContextOptions = { viewport: { width: 1440, height: 900 }, locale: 'en-GB' }
+export const VIEW: BrowserContextOptions = {
+  viewport: { width: 1440, height: 900 },
+  locale: 'en-GB',
+  reducedMotion: 'reduce',
+}
 
 export function launch(): Promise<Browser> {
   // Chromium's sandbox does not work for root; the pages are trusted.

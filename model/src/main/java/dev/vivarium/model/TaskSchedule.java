@@ -19,12 +19,14 @@ public record TaskSchedule(
         int maxRetries) {
     public static final Duration RUN_TIMEOUT = Duration.ofHours(1);
     public static final int RETRIES = 3;
-    public static final TaskSchedule DEFAULT =
-            new TaskSchedule(TaskPriority.MEDIUM, Optional.empty(), RUN_TIMEOUT, Optional.empty(), RETRIES);
 
     private static final Duration LONGEST = Duration.ofDays(366);
     private static final int MAX_RETRIES = 20;
     private static final int MAX_TYPE = 100;
+
+    /// The last constant, because its check reads the others.
+    public static final TaskSchedule DEFAULT =
+            new TaskSchedule(TaskPriority.MEDIUM, Optional.empty(), RUN_TIMEOUT, Optional.empty(), RETRIES);
 
     public TaskSchedule {
         requireTime(runTimeout, "timeout_minutes");
