@@ -319,10 +319,10 @@ public sealed interface Failure
     }
 
     /// The program in the sandbox sent nothing within the time limit.
-    record AnswerTimedOut(String target, Duration patience) implements PortFailure {
+    record AnswerTimedOut(String target, Duration timeout) implements PortFailure {
         @Override
         public String sentence() {
-            return "the program on " + target + " of the sandbox sent nothing for " + patience.toSeconds() + " s";
+            return "the program on " + target + " of the sandbox sent nothing for " + timeout.toSeconds() + " s";
         }
     }
 

@@ -299,9 +299,9 @@ public final class ShellClient {
         return Order.NONE;
     }
 
-    private @Nullable Event next(Duration patience) {
+    private @Nullable Event next(Duration timeout) {
         try {
-            return events.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return events.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             return new Event.Ordered(Order.DETACH);
