@@ -114,7 +114,7 @@ final class DoctorChecks {
     private void version(String theirs) {
         String ours = Version.current();
         if (ours.equals(theirs)) {
-            ok("version", ours + ", here and there");
+            ok("version", ours + ", client and server");
         } else {
             warn("version", "viv is " + ours + ", the server " + theirs, "use the same version on both sides");
         }

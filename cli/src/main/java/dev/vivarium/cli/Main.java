@@ -71,13 +71,15 @@ public final class Main {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
         String instead = args.length == 0 ? null : Commands.INSTEAD.get(args[0]);
-        var complaint = instead == null
-                ? ErrorMessage.usage(String.valueOf(failure.getMessage()), name)
+        boolean isUnknownCommand = failure instanceof UnmatchedArgumentException && command.getParent() == null;
+        String message = isUnknownCommand ? "viv has no command " + args[0] : String.valueOf(failure.getMessage());
+        var error = instead == null
+                ? ErrorMessage.usage(message, name)
                 : new ErrorMessage("usage", "viv has no command " + args[0], Optional.of(instead), false);
         if (Arrays.asList(args).contains("--json")) {
-            complaint.printJson(terminal);
+            error.printJson(terminal);
         } else {
-            complaint.print(terminal, new OutputOptions());
+            error.print(terminal, new OutputOptions());
             if (args.length == 0) {
                 FIRST_STEPS.forEach(terminal.err()::println);
             } else if (instead == null && failure instanceof UnmatchedArgumentException unmatched) {

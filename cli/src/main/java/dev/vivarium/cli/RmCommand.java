@@ -39,7 +39,7 @@ final class RmCommand implements Callable<Integer> {
         if (file.path().isEmpty()) {
             throw new SandboxException(new Failure.InvalidRequest(
                     "'" + file.thread() + "'",
-                    "names no file, as THREAD:PATH does; viv end " + file.thread() + " ends the sandbox"));
+                    "is a thread; name a file as THREAD:PATH. To end the sandbox: viv end " + file.thread()));
         }
         var files = viv.connect(file.requirePath().thread(), IfAbsent.FAIL).files();
         if (recursive) {

@@ -221,7 +221,7 @@ public final class Agents {
             if (!isMissing) {
                 throw e;
             }
-            String sentence = e.failure().sentence() + "; agents need '" + image + "': " + buildHint();
+            String sentence = "the image '" + image + "' with the agent SDKs does not exist; " + buildHint();
             throw new SandboxException(new RunFailure.NoWorkerImage(image, sentence), e);
         }
     }
@@ -230,8 +230,7 @@ public final class Agents {
     private String buildHint() {
         String build = "viv image build " + WorkerImage.NAME;
         return image.equals(WorkerImage.NAME)
-                ? "make it with: " + build
-                : "import one of that name, or make another with " + build + " and set worker-image to '"
-                        + WorkerImage.NAME + "'";
+                ? "build it with: " + build
+                : "import it, or run " + build + " and set worker-image to '" + WorkerImage.NAME + "'";
     }
 }

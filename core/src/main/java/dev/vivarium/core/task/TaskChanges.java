@@ -88,8 +88,8 @@ final class TaskChanges {
     }
 
     private static String because(State lost) {
-        return "depends on " + lost.id() + " (" + lost.title() + "), which is "
-                + lost.status().text();
+        String state = lost.status() == Status.FAILED ? "failed" : "is " + lost.status().text();
+        return "depends on " + lost.id() + " (" + lost.title() + "), which " + state;
     }
 
     private void ready(State task, Detail detail) throws SQLException {

@@ -100,7 +100,7 @@ public final class Webhooks {
         try {
             connector.check(wanted.host(), wanted.port());
         } catch (IOException e) {
-            throw new SandboxException(new Failure.InvalidRequest("url", String.valueOf(e.getMessage())), e);
+            throw new SandboxException(new Failure.InvalidRequest("url", "cannot be used: " + e.getMessage()), e);
         }
     }
 
