@@ -61,7 +61,8 @@ final class CpCommand implements Callable<Integer> {
         try {
             switch (from) {
                 case FileLocation.Local source when to instanceof FileLocation.Inside target -> upload(source, target);
-                case FileLocation.Inside source when to instanceof FileLocation.Local target -> download(source, target);
+                case FileLocation.Inside source
+                when to instanceof FileLocation.Local target -> download(source, target);
                 default ->
                     throw new SandboxException(
                             new Failure.InvalidRequest("cp", "needs exactly one argument of the form THREAD:PATH"));

@@ -99,7 +99,9 @@ class MainTest {
         assertThat(err()).contains("viv has no command exce", "Did you mean", "exec");
         err.reset();
         assertThat(viv(Map.of()).run("images")).isEqualTo(ExitCode.USAGE);
-        assertThat(err()).contains("viv has no command images", "viv image list").doesNotContain("Did you mean");
+        assertThat(err())
+                .contains("viv has no command images", "viv image list")
+                .doesNotContain("Did you mean");
         err.reset();
         assertThat(viv(Map.of()).run("cat", "--json")).isEqualTo(ExitCode.USAGE);
         assertThat(Json.answer(err()).object("error").string("code")).isEqualTo("usage");

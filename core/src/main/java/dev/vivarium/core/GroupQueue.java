@@ -8,7 +8,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// Bounded queue whose entries one critical thread handles in groups, such as one transaction for each group. Thread-safe.
+/// Bounded queue whose entries one critical thread handles in groups, such as one transaction for each group.
+/// Thread-safe.
 ///
 /// The handler receives a list with the oldest entry. It calls [#fill] or [#fillUntil] as late as it can, so that
 /// entries that arrive meanwhile join the group. The handler must complete the callers of a group also if it throws,

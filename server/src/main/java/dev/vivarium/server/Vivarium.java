@@ -31,7 +31,6 @@ import dev.vivarium.server.api.AgentSupport;
 import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
-import dev.vivarium.server.api.SandboxResolver;
 import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.ConnectionsHandler;
@@ -69,12 +68,13 @@ import dev.vivarium.server.api.RevokeHandler;
 import dev.vivarium.server.api.RunHistoryHandler;
 import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SandboxLifecycleHandler;
+import dev.vivarium.server.api.SandboxResolver;
 import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.TaskClaimsHandler;
 import dev.vivarium.server.api.TasksHandler;
-import dev.vivarium.server.api.ThreadResolver;
 import dev.vivarium.server.api.ThreadHandler;
+import dev.vivarium.server.api.ThreadResolver;
 import dev.vivarium.server.api.TokenResponse;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
@@ -467,7 +467,9 @@ public final class Vivarium implements AutoCloseable {
         return new SandboxResolver(
                 sandboxes,
                 lookup,
-                config.calls().wakeOnTraffic() ? SandboxResolver.ResumePolicy.ON_TRAFFIC : SandboxResolver.ResumePolicy.EXPLICIT);
+                config.calls().wakeOnTraffic()
+                        ? SandboxResolver.ResumePolicy.ON_TRAFFIC
+                        : SandboxResolver.ResumePolicy.EXPLICIT);
     }
 
     /// Connects the parts that need each other.

@@ -158,7 +158,8 @@ public final class Sync {
     private void apply(Change change, Consumer<News> told) throws IOException {
         String path = change.path();
         switch (change.kind()) {
-            case UPLOAD -> memory.setAncestor(path, Optional.of(carry(change, here, there, change.local(), change.remote())));
+            case UPLOAD ->
+                memory.setAncestor(path, Optional.of(carry(change, here, there, change.local(), change.remote())));
             case DOWNLOAD ->
                 memory.setAncestor(path, Optional.of(carry(change, there, here, change.remote(), change.local())));
             case DELETE_REMOTE -> {

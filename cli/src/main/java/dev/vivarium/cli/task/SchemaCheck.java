@@ -76,8 +76,7 @@ record SchemaCheck(SourceFile file) {
                 .ifPresent(min -> require(number >= min, path, value, "must be at least " + plain(min)));
         bound(schema, "exclusiveMinimum")
                 .ifPresent(min -> require(number > min, path, value, "must be above " + plain(min)));
-        bound(schema, "maximum")
-                .ifPresent(max -> require(number <= max, path, value, "must be at most " + plain(max)));
+        bound(schema, "maximum").ifPresent(max -> require(number <= max, path, value, "must be at most " + plain(max)));
     }
 
     private static Optional<Double> bound(Map<String, Object> schema, String keyword) {

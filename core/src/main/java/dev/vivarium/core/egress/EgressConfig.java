@@ -53,8 +53,8 @@ public record EgressConfig(
     /// Throws `NotAllowed` if a list exceeds the upper limit of this server.
     public void require(Egress list) {
         list.findBeyond(maximum).ifPresent(rule -> {
-            throw new SandboxException(
-                    new Failure.NotAllowed("egress to " + rule + " exceeds the egress-most setting of this server, which allows "
+            throw new SandboxException(new Failure.NotAllowed(
+                    "egress to " + rule + " exceeds the egress-most setting of this server, which allows "
                             + (maximum.isEmpty() ? "none" : String.join(", ", maximum.texts()))));
         });
     }

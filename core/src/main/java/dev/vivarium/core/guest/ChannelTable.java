@@ -138,7 +138,8 @@ final class ChannelTable implements FrameReader.Sink {
 
     private void acceptHello(int number, Kind kind, ByteBuffer payload) {
         if (stage != Stage.SILENT || number != 0 || kind != Kind.HELLO) {
-            throw new ProtocolViolation("expected HELLO on channel 0 and nothing else before WELCOME, but the guest sent " + kind);
+            throw new ProtocolViolation(
+                    "expected HELLO on channel 0 and nothing else before WELCOME, but the guest sent " + kind);
         }
         stage = Stage.HELLO_RECEIVED;
         hello.complete(Fields.copyOf(payload));

@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
 ///   impossible.
 /// - **End**: [#disconnect] takes effect once, from either side. It closes the socket, ends every channel with the same
 ///   failure, and wakes all threads that wait for a message, for credit, for room in the socket or for a pong. A
-///   channel is first added and then checked, so a channel that is being opened is either ended by `disconnect` or sees the
+///   channel is first added and then checked, so a channel that is being opened is either ended by `disconnect` or sees
+/// the
 ///   loss.
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);

@@ -3,8 +3,8 @@ package dev.vivarium.core.guest;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 
-/// Observer of a guest. It is notified of each opened and ended channel, and corrects the causes of disconnects and exits. Must be
-/// thread-safe.
+/// Observer of a guest. It is notified of each opened and ended channel, and corrects the causes of disconnects and
+/// exits. Must be thread-safe.
 public interface GuestObserver {
     /// Default observer, which does nothing.
     GuestObserver NONE = new GuestObserver() {};

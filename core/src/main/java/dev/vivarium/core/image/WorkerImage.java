@@ -83,8 +83,7 @@ public final class WorkerImage {
     /// it supports.
     private Interpreter interpreter(Order order, List<Runtime> wanted) throws IOException {
         int max = wanted.stream().mapToInt(runtime -> runtime.minMinor).max().orElseThrow();
-        int min =
-                wanted.stream().mapToInt(runtime -> runtime.minMinor).min().orElseThrow();
+        int min = wanted.stream().mapToInt(runtime -> runtime.minMinor).min().orElseThrow();
         if (order.python().isPresent()) {
             var chosen = Interpreter.at(order.python().get());
             if (chosen.minor() < max) {

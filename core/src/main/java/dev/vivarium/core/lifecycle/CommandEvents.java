@@ -16,8 +16,8 @@ import java.util.function.LongSupplier;
 
 /// Writer of the events of one command. Thread-safe.
 ///
-/// It publishes the first output at once, and collects later output for [PublishLimits]. If there is too much output, an event
-/// contains the beginning and the number of omitted bytes.
+/// It publishes the first output at once, and collects later output for [PublishLimits]. If there is too much output,
+/// an event contains the beginning and the number of omitted bytes.
 final class CommandEvents implements OutputListener {
     /// Characters of one stream in one event.
     private static final int MAX_AT_ONCE = 8 * 1024;
@@ -71,12 +71,17 @@ final class CommandEvents implements OutputListener {
     /// @param from      position of the first byte that the listener receives
     /// @param published position up to which the log contains the output
     record ResumePosition(CommandStarted.Position from, CommandStarted.Position published) {
-        static final ResumePosition START = new ResumePosition(CommandStarted.Position.START, CommandStarted.Position.START);
+        static final ResumePosition START =
+                new ResumePosition(CommandStarted.Position.START, CommandStarted.Position.START);
     }
 
     /// @param onEnd called after the last event
     CommandEvents(
-            CommandEvent.Target target, PublishLimits publishLimits, Consumer<CommandEvent> log, Runnable onEnd, LongSupplier nanos) {
+            CommandEvent.Target target,
+            PublishLimits publishLimits,
+            Consumer<CommandEvent> log,
+            Runnable onEnd,
+            LongSupplier nanos) {
         this.target = target;
         this.publishLimits = publishLimits;
         this.log = log;

@@ -81,7 +81,8 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     /// If an earlier server started the command, the log contains its output up to some byte, and the guest repeats
     /// the output that it still has.
-    private CommandEvents.ResumePosition bookmark(SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
+    private CommandEvents.ResumePosition bookmark(
+            SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
         if (started.line().isPresent()) {
             return CommandEvents.ResumePosition.START;
         }

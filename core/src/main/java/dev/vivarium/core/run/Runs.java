@@ -376,8 +376,8 @@ public final class Runs {
         MessageSignal signal = signals.of(sandbox);
         while (true) {
             long seen = signal.count();
-            Request request = db.read(sql ->
-                    request(sql, RunRows.activeAtTask(sql, sandbox, task).orElseThrow(() -> noActiveRun(sandbox, task))));
+            Request request = db.read(sql -> request(
+                    sql, RunRows.activeAtTask(sql, sandbox, task).orElseThrow(() -> noActiveRun(sandbox, task))));
             if (!request.state().commands(isPaused).isEmpty() || !signal.await(seen, deadline)) {
                 return request;
             }

@@ -62,8 +62,8 @@ final class Lifecycle {
         return tryBegin(kind -> Transition.between(kind, end), timeout, OnTimeout.SUPERSEDE);
     }
 
-    /// Begins a transition. With `SUPERSEDE`, a pending transition that exceeds the timeout loses its effect, so that
-    /// a sandbox that hangs in a transition can still end.
+    /// Begins a transition. With `SUPERSEDE`, a pending transition that exceeds the timeout loses its effect, so
+    /// that a sandbox that hangs in a transition can still end.
     private Optional<PendingTransition> tryBegin(
             Function<Kind, Optional<Transition>> choice, Duration timeout, OnTimeout onTimeout) {
         lock.lock();
@@ -112,8 +112,8 @@ final class Lifecycle {
         }
     }
 
-    /// Exclusive right to make one transition. Closing it without [#complete] leaves the state unchanged. Confined to the
-    /// thread that began it.
+    /// Exclusive right to make one transition. Closing it without [#complete] leaves the state unchanged. Confined
+    /// to the thread that began it.
     final class PendingTransition implements AutoCloseable {
         private final Transition transition;
         private final State before;

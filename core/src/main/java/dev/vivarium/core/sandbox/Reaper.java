@@ -64,14 +64,19 @@ final class Reaper {
         if (sandbox.lifecycle().state() instanceof State.Hibernated(PauseReason why)) {
             if (lease.isOver()) {
                 termination.end(
-                        sandbox, End.Cause.IDLE, "it was hibernated (" + why.sentence() + ") and no call started it again");
+                        sandbox,
+                        End.Cause.IDLE,
+                        "it was hibernated (" + why.sentence() + ") and no call started it again");
             }
         } else if (lease.isOver()) {
             finish(
                     sandbox,
                     new PauseReason(
                             PauseReason.Cause.LIFETIME, "it lived as long as a sandbox may, until " + lease.endsAt()));
-        } else if (canBeIdle(sandbox) && lease.isIdleTooLong() && !hasActiveProcesses(sandbox) && lease.isIdleTooLong()) {
+        } else if (canBeIdle(sandbox)
+                && lease.isIdleTooLong()
+                && !hasActiveProcesses(sandbox)
+                && lease.isIdleTooLong()) {
             // Checked twice, because a client may have used the sandbox during the request to the guest.
             finish(sandbox, new PauseReason(PauseReason.Cause.IDLE, "unused since " + lease.lastActivity()));
         }

@@ -57,7 +57,13 @@ final class Recovery {
 
     private final Map<SandboxId, Duration> idleLimits;
 
-    Recovery(MachineOperations parts, Restart restart, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
+    Recovery(
+            MachineOperations parts,
+            Restart restart,
+            OrphanCleanup leftovers,
+            Ownership ownership,
+            Capacity capacity,
+            Pool pool) {
         this.parts = parts;
         this.restart = restart;
         this.engine = parts.engine();

@@ -169,7 +169,9 @@ public final class Sandbox {
     /// Number of files in the workspace. If the sandbox does not run, the number at the time when it stopped; empty
     /// if that is unknown. Does not extend the lease.
     public Optional<Long> countFiles() {
-        return stateAfterRecovery() instanceof State.Running ? Optional.of(fileCount.count(passiveFiles())) : fileCount.last();
+        return stateAfterRecovery() instanceof State.Running
+                ? Optional.of(fileCount.count(passiveFiles()))
+                : fileCount.last();
     }
 
     FileCount fileCount() {

@@ -126,8 +126,8 @@ public final class Snapshots {
         return snapshot;
     }
 
-    /// Holds a pending transition without completing it, so that no other thread changes the state of the sandbox. If
-    /// the server dies here, the recovery resumes the sandbox.
+    /// Holds a pending transition without completing it, so that no other thread changes the state of the sandbox.
+    /// If the server dies here, the recovery resumes the sandbox.
     private long save(Sandbox sandbox, SnapshotId id) {
         sandbox.awaitFound();
         try (PendingTransition pending = begin(sandbox, Transition.PAUSE)

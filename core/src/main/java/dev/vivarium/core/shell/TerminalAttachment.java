@@ -78,7 +78,8 @@ final class TerminalAttachment {
             if (guest != next) {
                 guest = next;
                 terminal = null;
-                reattachResult = survivor.<ReattachResult>map(ReattachResult.Survived::new).orElse(new ReattachResult.Died());
+                reattachResult = survivor.<ReattachResult>map(ReattachResult.Survived::new)
+                        .orElse(new ReattachResult.Died());
                 changed.signalAll();
             }
         } finally {

@@ -88,7 +88,9 @@ final class TaskChanges {
     }
 
     private static String because(State lost) {
-        String state = lost.status() == Status.FAILED ? "failed" : "is " + lost.status().text();
+        String state = lost.status() == Status.FAILED
+                ? "failed"
+                : "is " + lost.status().text();
         return "depends on " + lost.id() + " (" + lost.title() + "), which " + state;
     }
 

@@ -1,7 +1,7 @@
 package dev.vivarium.core.webhook;
 
-import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.CriticalThread;
+import dev.vivarium.core.Scheduler;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.egress.PublicConnector;
 import dev.vivarium.core.log.EventLog;
@@ -224,8 +224,7 @@ public final class WebhookSender implements AutoCloseable {
 
     /// Returns the pause after a failed attempt. It doubles each time, and up to half of it is random.
     Duration pause(int attempts) {
-        long max =
-                SHORTEST_PAUSE.multipliedBy(1L << Math.min(attempts - 1, 30)).toMillis();
+        long max = SHORTEST_PAUSE.multipliedBy(1L << Math.min(attempts - 1, 30)).toMillis();
         long bounded = Math.min(max, LONGEST_PAUSE.toMillis());
         return Duration.ofMillis(bounded - (long) (random.nextDouble() * bounded / 2));
     }

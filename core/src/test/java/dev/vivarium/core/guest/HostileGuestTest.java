@@ -66,7 +66,8 @@ final class HostileGuestTest {
     @Test
     void silentGuestTimesOut() throws IOException {
         Connection connection = fake.attach(loop);
-        assertUnreachable(() -> Guest.handshake(connection, FakeGuest.SECRET, Duration.ofMillis(50)), "no answer within");
+        assertUnreachable(
+                () -> Guest.handshake(connection, FakeGuest.SECRET, Duration.ofMillis(50)), "no answer within");
         assertThat(fake.isHungUp()).isTrue();
     }
 

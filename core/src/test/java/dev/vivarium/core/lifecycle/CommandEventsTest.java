@@ -101,7 +101,8 @@ class CommandEventsTest {
 
     @Test
     void publishedOutputIsNotPublishedAgainAfterARestart() {
-        var place = new CommandEvents.ResumePosition(new CommandStarted.Position(10, 0), new CommandStarted.Position(13, 0));
+        var place = new CommandEvents.ResumePosition(
+                new CommandStarted.Position(10, 0), new CommandStarted.Position(13, 0));
         var found = commandEvents(CommandEvents.PublishLimits.COMMAND).resumedAt(place);
         found.output(Stream.STDOUT, bytes("ab"));
         found.output(Stream.STDOUT, bytes("cde"));

@@ -17,7 +17,8 @@ class PendingTransitionTest {
 
     @Test
     void supersededTransitionHasNoEffect() {
-        PendingTransition slow = lifecycle.tryBegin(Transition.START, Duration.ZERO).orElseThrow();
+        PendingTransition slow =
+                lifecycle.tryBegin(Transition.START, Duration.ZERO).orElseThrow();
         PendingTransition end = lifecycle.tryEnd(Kind.TERMINATED, Duration.ZERO).orElseThrow();
 
         assertThat(slow.complete(new State.Recovering(Status.RUNNING))).isFalse();

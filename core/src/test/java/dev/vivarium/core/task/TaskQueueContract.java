@@ -33,7 +33,6 @@ import dev.vivarium.model.TaskId;
 import dev.vivarium.model.TaskLog;
 import dev.vivarium.model.TaskPlan;
 import dev.vivarium.model.TaskPriority;
-import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.TaskSandbox;
 import dev.vivarium.model.TaskSchedule;
 import dev.vivarium.model.UserId;
@@ -253,8 +252,7 @@ abstract class TaskQueueContract extends QueueFixture {
 
     private TaskId add(String name, TaskPriority priority) {
         TaskPlan plan = TaskPlan.of(Optional.of(PROGRAM));
-        plan = plan.with(
-                new TaskSchedule(priority, Optional.empty(), Duration.ofDays(1), Optional.empty(), 0));
+        plan = plan.with(new TaskSchedule(priority, Optional.empty(), Duration.ofDays(1), Optional.empty(), 0));
         return queue.add(ANN, List.of(task(name, plan))).getFirst();
     }
 

@@ -59,7 +59,12 @@ public final class AdminSandboxesHandler {
     private final InstantSource clock;
 
     public AdminSandboxesHandler(
-            Sandboxes sandboxes, SandboxResolver resolver, EndSandbox end, Tokens tokens, Audit audit, InstantSource clock) {
+            Sandboxes sandboxes,
+            SandboxResolver resolver,
+            EndSandbox end,
+            Tokens tokens,
+            Audit audit,
+            InstantSource clock) {
         this.sandboxes = sandboxes;
         this.resolver = resolver;
         this.end = end;

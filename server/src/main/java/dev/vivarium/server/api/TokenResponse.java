@@ -90,8 +90,8 @@ public final class TokenResponse {
     static Scopes granted(Scopes wanted, Scopes max) {
         var granted = wanted.narrow(max);
         if (granted.isEmpty()) {
-            throw new SandboxException(
-                    new Failure.NotAllowed("none of the requested scopes is available here; available are " + max.names()));
+            throw new SandboxException(new Failure.NotAllowed(
+                    "none of the requested scopes is available here; available are " + max.names()));
         }
         return granted;
     }

@@ -86,7 +86,8 @@ public final class Feed {
             var events = batch.events().stream()
                     .filter(event -> viewer.includes(filter, event))
                     .toList();
-            return new LiveFeed.FeedPage(new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
+            return new LiveFeed.FeedPage(
+                    new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
         }
 
         /// Writes an event and its entities.

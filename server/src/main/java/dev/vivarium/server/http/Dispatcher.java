@@ -74,7 +74,10 @@ final class Dispatcher extends Handler.Abstract {
         InsideEndPoint.of(request).ifPresent(endPoint -> endPoint.onDisconnect(cancellation::cancel));
         try (var slots = admission.requests().slots()) {
             switch (serve(
-                    request, response, new Exchange.RequestResources(requestId, cancellation, slots, audit.subject()), callback)) {
+                    request,
+                    response,
+                    new Exchange.RequestResources(requestId, cancellation, slots, audit.subject()),
+                    callback)) {
                 case COMPLETE -> callback.succeeded();
                 case UNREAD -> callback.failed(new IOException("the request was refused before it had arrived"));
                 case UPGRADED -> {}

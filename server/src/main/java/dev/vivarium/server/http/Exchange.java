@@ -72,7 +72,8 @@ public final class Exchange {
     private Optional<MessageDigest> digest = Optional.empty();
 
     /// Resources of a request that is being served.
-    record RequestResources(String requestId, Cancellation cancellation, RequestLimits.Slots slots, AccessAudit.Subject subject) {
+    record RequestResources(
+            String requestId, Cancellation cancellation, RequestLimits.Slots slots, AccessAudit.Subject subject) {
         /// Returns resources of a request that continues if its client disconnects.
         RequestResources withoutClient() {
             return new RequestResources(requestId, new Cancellation(), slots, subject);

@@ -103,8 +103,9 @@ final class InsideEndPoint extends AbstractEndPoint {
     /// Transfers bytes in both directions until the connection ends, and notifies Jetty of the end.
     void serve() {
         var gone = new EofException("the program has hung up");
-        Thread writer =
-                Thread.ofVirtual().name("control-port-out-" + connection.sandbox()).start(this::writeAll);
+        Thread writer = Thread.ofVirtual()
+                .name("control-port-out-" + connection.sandbox())
+                .start(this::writeAll);
         try {
             readAll();
             connection.awaitEnd();

@@ -76,7 +76,12 @@ public final class SocketsHandler {
     private final Feed feed;
 
     public SocketsHandler(
-            Sockets sockets, SandboxResolver resolver, Telemetry telemetry, EventLog log, Operations operations, Feed feed) {
+            Sockets sockets,
+            SandboxResolver resolver,
+            Telemetry telemetry,
+            EventLog log,
+            Operations operations,
+            Feed feed) {
         this.sockets = sockets;
         this.resolver = resolver;
         this.telemetry = telemetry;

@@ -25,6 +25,7 @@ class RateLimitsTest {
         var route = Route.undocumented("POST", "/events", Route.Access.WORKER, exchange -> {});
 
         assertThat(limits.count(sandbox, route).orElseThrow().isAllowed()).isTrue();
-        assertThat(limits.countBytes(sandbox, route, 100).orElseThrow().remaining()).isEqualTo((50_000L << 20) - 100);
+        assertThat(limits.countBytes(sandbox, route, 100).orElseThrow().remaining())
+                .isEqualTo((50_000L << 20) - 100);
     }
 }

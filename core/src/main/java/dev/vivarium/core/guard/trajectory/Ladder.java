@@ -177,8 +177,7 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
     }
 
     private static String by(DecisionInput input) {
-        return input
-                .review()
+        return input.review()
                 .flatMap(Review::answer)
                 .map(answer -> answer.by().value())
                 .orElse("a person");

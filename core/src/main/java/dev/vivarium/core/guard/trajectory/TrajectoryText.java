@@ -59,7 +59,10 @@ final class TrajectoryText {
                 runLimits.startedAt().toEpochMilli(),
                 runLimits.runtime().text(),
                 runLimits.budgetNanos().map(String::valueOf).orElse(""),
-                runLimits.timeLimit().map(limit -> String.valueOf(limit.toMillis())).orElse(""));
+                runLimits
+                        .timeLimit()
+                        .map(limit -> String.valueOf(limit.toMillis()))
+                        .orElse(""));
         TaskConstraints constraints = runLimits.constraints();
         constraints.tools().ifPresent(list -> line(lines, "tools", list.toArray()));
         constraints.paths().ifPresent(list -> line(lines, "paths", list.toArray()));

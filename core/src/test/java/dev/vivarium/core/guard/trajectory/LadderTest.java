@@ -123,7 +123,8 @@ class LadderTest {
         assertThat(stop.action().orElseThrow())
                 .isInstanceOfSatisfying(
                         GuardianAction.Stop.class,
-                        action -> assertThat(action.reason()).isEqualTo("stopped by the guardian: the call `make` failed"));
+                        action -> assertThat(action.reason())
+                                .isEqualTo("stopped by the guardian: the call `make` failed"));
         assertThat(stored(stop)
                         .decide(at(GuardianPolicy.STOP, 99, 99, failing(99)), LIMITS)
                         .isNothing())
@@ -146,7 +147,8 @@ class LadderTest {
 
             assertThat(stop.action().orElseThrow())
                     .isInstanceOfSatisfying(
-                            GuardianAction.Stop.class, action -> assertThat(action.reason()).contains("ann rejected"));
+                            GuardianAction.Stop.class,
+                            action -> assertThat(action.reason()).contains("ann rejected"));
         }
     }
 

@@ -26,7 +26,8 @@ import java.util.Optional;
 ///
 /// @param story   what the agent does
 /// @param rules   rules that should find it; empty for a healthy run
-record Recording(String name, boolean isHealthy, String story, List<String> rules, RunLimits runLimits, List<Event> events) {
+record Recording(
+        String name, boolean isHealthy, String story, List<String> rules, RunLimits runLimits, List<Event> events) {
     static final TaskId TASK = new TaskId("tskaaaaaaaaaaaaaaaaaaaa");
     private static final SandboxId SANDBOX = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
     private static final Instant START = Instant.parse("2026-01-01T10:00:00Z");
