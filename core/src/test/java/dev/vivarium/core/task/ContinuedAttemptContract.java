@@ -71,9 +71,8 @@ abstract class ContinuedAttemptContract extends QueueFixture {
 
     @Test
     void aRetryByRequestStartsAnew() {
-        var plan = TaskPlan.of(Optional.of(PROGRAM))
-                .with(new TaskSchedule(
-                        TaskPriority.MEDIUM, Optional.empty(), Duration.ofHours(1), Optional.empty(), 0));
+        var plan =
+                TaskPlan.of(Optional.of(PROGRAM)).with(new TaskSchedule(TaskPriority.MEDIUM, Optional.empty(), Duration.ofHours(1), Optional.empty(), 0));
         TaskId id = queue.add(ANN, List.of(task("once", plan))).getFirst();
         crash(assign(id));
         assertThat(status(id)).isEqualTo(FAILED);
