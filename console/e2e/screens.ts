@@ -2,28 +2,28 @@ import type { Page } from 'playwright-core'
 import type { Scene } from './house/scene'
 import { TerminalOnPage } from './house/terminal'
 
-/** A screen of the console, and when it is there. */
+/** Screen of the console, and the condition under which it is complete. */
 export interface Screen {
   /** Also the name of its screenshots. */
   readonly name: string
-  /** Its address under `/console`. */
+  /** Its address below `/console`. */
   readonly path: (scene: Scene) => string
-  /** What a person does there first, once. */
+  /** First action on the screen, done once. */
   readonly begin?: (page: Page) => Promise<void>
-  /** Waits until a page shows it in full. */
+  /** Waits until the page is complete. */
   readonly shown: (page: Page) => Promise<void>
-  /** Waits for what only comes with time, for a screenshot. */
+  /** Waits for content that appears later, for a screenshot. */
   readonly ripe?: (page: Page) => Promise<void>
-  /** The same for somebody who has nothing yet, where that is another sight. */
+  /** The same for a user without data, if the screen then differs. */
   readonly empty?: (page: Page) => Promise<void>
-  /** Only the admin has it. */
+  /** Whether only the admin has it. */
   readonly isForAdmin?: boolean
 }
 
-/** What an agent does; what its sandbox uses is told so often that it would hide that. */
+/** Types of the agent's events, without the frequent samples of resource usage. */
 const SAID = 'agent.message,agent.thinking,agent.tool_use,agent.tool_result,agent.model_call,file.created,file.modified'
 
-/** Every screen: each is checked for what WCAG asks, light and dark, at 380 px too, and has its screenshots. */
+/** All screens. Each is checked for WCAG, light and dark and at 380 px, and has screenshots. */
 export const SCREENS: readonly Screen[] = [
   {
     name: 'fleet',

@@ -12,7 +12,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     ...(mode === 'screenshots' ? SCREENSHOTS : TESTS),
     environment: 'node',
-    // Patience for a busy machine; nothing here is a claim about time.
+    // Timeout for a busy machine; no test measures time.
     testTimeout: 1_200_000,
     hookTimeout: 600_000,
     teardownTimeout: 600_000,

@@ -136,13 +136,13 @@ const alertsRoute = createRoute({
   component: AlertsScreen,
 })
 
-/** What of a sandbox is looked at. */
+/** Selected tab of a sandbox. */
 interface SandboxSearch {
   readonly tab?: string
-  /** An event: the one that a link leads to, or the moment of the replay. */
+  /** Number of an event: the target of a link, or the position of the replay. */
   readonly at?: number
   readonly replay?: true
-  /** Kinds of rows, or types of events, with commas between. */
+  /** Kinds of rows or types of events, separated by commas. */
   readonly show?: string
   readonly types?: string
   readonly errors?: true
@@ -151,11 +151,11 @@ interface SandboxSearch {
   readonly shell?: string
   /** The file that is open, in the tabs of files and of changes. */
   readonly path?: string
-  /** The moments that are compared: events, or the last visit. */
+  /** The compared moments: events, or the last visit. */
   readonly from?: number | 'visit'
   readonly to?: number
   readonly view?: 'split'
-  /** Ignored files are shown too. */
+  /** Whether ignored files are shown. */
   readonly ignored?: true
   readonly port?: number
 }
@@ -200,7 +200,7 @@ const settingsRoute = createRoute({
   component: SettingsScreen,
 })
 
-/** Other addresses under the console: the way back is the frame around them. A splat would match the fleet too. */
+/** Unknown addresses below the console show the frame with a link back. A splat route would match the fleet too. */
 const unknownRoutes = ['/console/$a', '/console/$a/$b', '/console/$a/$b/$c'].map((path) =>
   createRoute({ getParentRoute: () => frameRoute, path, component: NotFound }),
 )

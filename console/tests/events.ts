@@ -3,7 +3,7 @@ import type { History, Page } from '~/store/event-store'
 
 const START = Date.parse('2026-01-01T10:00:00Z')
 
-/** An event with that number, a second after the one before it. */
+/** An event with that number, one second after the previous one. */
 export function event(seq: number, type = 'agent.message', data: EventData = { text: `message ${seq}` }): LogEvent {
   return {
     id: `e${seq}`,
@@ -16,12 +16,12 @@ export function event(seq: number, type = 'agent.message', data: EventData = { t
   }
 }
 
-/** The events from one number to another, both included. */
+/** The events of a range, inclusive. */
 export function range(from: number, to: number): LogEvent[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => event(from + index))
 }
 
-/** A log as the server keeps it. It notes what it was asked, and can be out of reach. */
+/** Log of a server. It records its requests, and can be unreachable. */
 export class MemoryLog implements History {
   readonly asked: string[] = []
   isReachable = true

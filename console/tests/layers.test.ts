@@ -6,7 +6,7 @@ function knot(id: string, ...dependsOn: string[]): Knot {
   return { id, dependsOn }
 }
 
-/** A random graph: each knot depends only on earlier ones. */
+/** A random graph: each node depends only on earlier ones. */
 function randomGraph(size: number, seed: number): Knot[] {
   const next = randomFrom(seed)
   return Array.from({ length: size }, (_, index) => {

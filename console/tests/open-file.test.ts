@@ -100,17 +100,17 @@ describe('OpenFile', () => {
 
   it('reports another version and keeps the shown one', async () => {
     shelf.text = 'theirs'
-    await file.told(told(5, 'theirs'))
+    await file.fileChanged(told(5, 'theirs'))
     expect(file.text).toBe('one')
     expect(file.newerText).toBe('theirs')
   })
 
   it('does not report its own save', async () => {
     file.edit('two')
-    shelf.meanwhile = () => void file.told(told(5, 'two'))
+    shelf.meanwhile = () => void file.fileChanged(told(5, 'two'))
     await file.save()
     expect(file.newer).toBeUndefined()
-    await file.told(told(6, 'two'))
+    await file.fileChanged(told(6, 'two'))
     expect(file.newer).toBeUndefined()
   })
 
@@ -118,7 +118,7 @@ describe('OpenFile', () => {
     file.edit('two')
     shelf.meanwhile = () => {
       shelf.text = 'theirs'
-      void file.told(told(6, 'theirs'))
+      void file.fileChanged(told(6, 'theirs'))
     }
     await file.save()
     expect(file.text).toBe('two')
@@ -128,7 +128,7 @@ describe('OpenFile', () => {
   it('reports a deleted file and can restore it', async () => {
     file.edit('mine')
     shelf.text = undefined
-    await file.told({ how: 'deleted', at: 0, seq: 5, sha256: undefined })
+    await file.fileChanged({ how: 'deleted', at: 0, seq: 5, sha256: undefined })
     expect(file.isGone).toBe(true)
     await file.overwrite()
     expect(shelf.text).toBe('mine')

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same each time: a test that fails can be repeated. */
+/** Reproducible pseudo-random numbers. */
 export function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

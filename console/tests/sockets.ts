@@ -1,7 +1,7 @@
 import type { Socket } from '~/live/shell-link'
 import type { ShellMessage } from '~/live/shell-messages'
 
-/** A shell's socket whose other end the test is. */
+/** Socket of a shell whose other end is the test. */
 export class FakeSocket implements Socket {
   onopen: (() => void) | null = null
   onmessage: ((event: { data: unknown }) => void) | null = null
@@ -21,7 +21,7 @@ export class FakeSocket implements Socket {
     this.onmessage?.({ data: JSON.stringify(message) })
   }
 
-  /** Stands, and lets the client in. */
+  /** Opens the socket and authenticates the client. */
   admit(role: 'typist' | 'watcher' = 'typist'): this {
     this.onopen?.()
     this.tell({ type: 'auth_ok', session_id: 'shl1', role, cols: 80, rows: 24 })
@@ -33,7 +33,7 @@ export class FakeSocket implements Socket {
   }
 }
 
-/** All sockets that were asked for, the newest last. */
+/** All requested sockets, the newest last. */
 export class FakeSockets {
   readonly all: FakeSocket[] = []
 

@@ -148,7 +148,7 @@ fn too_many(error: Errno) -> Fail {
 }
 
 impl Watching {
-    fn tell(&mut self, what: What, directory: bool, path: &[u8]) {
+    fn report(&mut self, what: What, directory: bool, path: &[u8]) {
         self.events.u8(what as u8).u8(directory.into()).string(path);
     }
 
@@ -165,7 +165,7 @@ impl Watching {
                         self.directories.insert(watch, path.clone())?;
                     }
                     if self.started && !name.to_bytes().starts_with(TEMPORARY) {
-                        self.tell(What::Created, directory, &path);
+                        self.report(What::Created, directory, &path);
                     }
                 }
                 Ok(Step::Leave(_)) => {}
@@ -192,7 +192,7 @@ impl Watching {
         while let Some((watch, mask, name, rest)) = record(records) {
             records = rest;
             if mask & libc::IN_Q_OVERFLOW != 0 {
-                self.tell(What::Overflow, false, b"");
+                self.report(What::Overflow, false, b"");
             } else if mask & libc::IN_IGNORED != 0 {
                 self.directories.remove(watch);
                 self.over |= watch == self.root_watch;
@@ -213,7 +213,7 @@ impl Watching {
             libc::IN_DELETE | libc::IN_MOVED_FROM => What::Deleted,
             _ => What::Modified,
         };
-        self.tell(what, directory, &path);
+        self.report(what, directory, &path);
         if directory && self.recursive {
             match what {
                 What::Created => self.appeared(path, context),
@@ -232,7 +232,7 @@ impl Watching {
         });
         match walk {
             Ok(walk) => self.walks.push_back(walk),
-            Err(Errno(libc::ENOSPC)) => self.tell(What::Overflow, false, b""),
+            Err(Errno(libc::ENOSPC)) => self.report(What::Overflow, false, b""),
             Err(_) => {}
         }
     }
@@ -262,14 +262,14 @@ impl Watching {
         self.events.buffer.is_empty()
     }
 
-    fn look(&mut self, context: &Context) -> core::result::Result<(), Fail> {
+    fn scan(&mut self, context: &Context) -> core::result::Result<(), Fail> {
         let _impersonation = context.user.impersonate().map_err(impersonation_failure)?;
         if let Err(error) = self.walk_some(context) {
             if !self.started {
                 return Err(too_many(error));
             }
             self.walks.pop_front();
-            self.tell(What::Overflow, false, b"");
+            self.report(What::Overflow, false, b"");
         }
         if self.walks.is_empty() {
             self.read(context);
@@ -304,7 +304,7 @@ impl Service for Watching {
     fn run(&mut self, channel: u32, context: &mut Context) -> Next {
         if !self.over
             && self.events.buffer.len() < BATCH
-            && let Err(fail) = self.look(context)
+            && let Err(fail) = self.scan(context)
         {
             fail.send(channel, &mut context.out.frames);
             return Next::Done;

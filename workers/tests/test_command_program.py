@@ -200,7 +200,7 @@ def test_a_worker_that_is_terminated_before_its_run_exits(
 
     monkeypatch.setattr(Inbox, "_recover", meanwhile)
     assert told.work() == worker.FAILED
-    assert backend.of("agent.failed")[0]["reason"] == "the worker was told to end"
+    assert backend.of("agent.failed")[0]["reason"] == "the worker received a termination signal"
 
 
 def test_an_abort_ends_a_run_with_a_full_spool_and_its_events_arrive_later(

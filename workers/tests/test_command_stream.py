@@ -63,7 +63,7 @@ def test_an_invalid_line_is_output_and_the_next_one_is_read(
     assert worker.work(settings, python(f"for said in {said!r}: print(said)\n{MUCH}")) == worker.COMPLETED
     assert backend.of("agent.completed")[0]["summary"] == "done"
     assert backend.of("agent.output")[0]["text"].startswith(said[0] + "\n")
-    problem = "a line was not understood and is taken as output: LookupError: what?"
+    problem = "a line could not be parsed and is taken as output: LookupError: what?"
     assert [error["problem"] for error in backend.of("agent.error")] == [problem]
 
 

@@ -37,7 +37,7 @@ def test_a_terminated_worker_ends_the_program_and_reports_it(env: dict[str, str]
     backend.await_event("agent.output")
     worker.terminate()
     assert worker.wait(30) == 1
-    assert backend.of("agent.failed")[0]["reason"] == "the worker was told to end"
+    assert backend.of("agent.failed")[0]["reason"] == "the worker received a termination signal"
 
 
 def test_a_killed_worker_leaves_no_program(env: dict[str, str], backend: TestBackend) -> None:

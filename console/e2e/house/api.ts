@@ -2,23 +2,23 @@ import { randomBytes } from 'node:crypto'
 import type { LogEvent, Review, Sandbox, Task } from '~/api/types'
 import { isEnded } from '~/store/tasks'
 
-/** Patience for a busy machine; nothing here is a claim about time. */
+/** Timeout for a busy machine; no test measures time. */
 export const PATIENCE_MS = 300_000
 const AT_ONCE = 100
 
-/** Somebody whom the server knows. */
+/** User of the server. */
 export interface User {
   readonly id: string
   readonly api: Api
 }
 
-/** Makes somebody; without a name, somebody whom nobody else knows. */
+/** Creates a user; without a name, one with a new name. */
 export async function newUser(admin: Api, id = `p-${randomBytes(4).toString('hex')}`): Promise<User> {
   const { key } = await admin.post<{ key: string }>('/admin/keys', { user_id: id })
   return { id, api: new Api(admin.url, key) }
 }
 
-/** The API of a server with somebody's key: what a test prepares and looks up behind the console's back. */
+/** API client with the key of a user, for the setup and the checks of a test. */
 export class Api {
   constructor(
     readonly url: string,
@@ -37,12 +37,12 @@ export class Api {
     await this.#send('DELETE', path)
   }
 
-  /** Starts an agent; see `agents.ts` for the bodies. Returns the sandbox's id. */
+  /** Starts an agent; `agents.ts` has the bodies. Returns the id of the sandbox. */
   async spawn(body: object): Promise<string> {
     return (await this.post<{ sandbox_id: string }>('/api/v1/sandboxes', body)).sandbox_id
   }
 
-  /** A sandbox without an agent, for this thread. Returns its id. */
+  /** Creates a sandbox without an agent for this thread. Returns its id. */
   async sandbox(threadId: string): Promise<string> {
     return (await this.post<{ sandbox_id: string }>(`/threads/${threadId}/sandbox`)).sandbox_id
   }
@@ -51,12 +51,12 @@ export class Api {
     return (await this.get<{ sandbox: Sandbox }>(`/api/v1/sandboxes/${sandboxId}`)).sandbox
   }
 
-  /** Runs a line of shell in it, and returns what it wrote. */
+  /** Runs a shell command in the sandbox, and returns its output. */
   async run(sandboxId: string, command: string): Promise<string> {
     return (await this.post<{ stdout: string }>(`/sandboxes/${sandboxId}/exec`, { command })).stdout
   }
 
-  /** Its log from the beginning, through all pages. */
+  /** The whole log, from the beginning. */
   async events(sandboxId: string): Promise<LogEvent[]> {
     const all: LogEvent[] = []
     for (;;) {
@@ -67,7 +67,7 @@ export class Api {
     }
   }
 
-  /** Puts events of an agent into its log, as many at once as the server takes. */
+  /** Appends events of an agent to the log, in batches of the maximum size. */
   async tell(sandboxId: string, events: readonly { event_type: string; event_data: object }[]): Promise<void> {
     for (let from = 0; from < events.length; from += AT_ONCE) {
       const some = events.slice(from, from + AT_ONCE).map((event) => ({ ...event, source: 'agent' }))
@@ -83,7 +83,7 @@ export class Api {
     await this.delete(`/api/v1/sandboxes/${sandboxId}`)
   }
 
-  /** Cancels all tasks and ends all sandboxes of whoever has the key. */
+  /** Cancels all tasks and ends all sandboxes of the user. */
   async endAll(): Promise<void> {
     const { tasks } = await this.get<{ tasks: Task[] }>('/api/v1/tasks?limit=1000')
     const open = tasks.filter((each) => !isEnded(each))
@@ -93,7 +93,7 @@ export class Api {
     await Promise.all(sandboxes.filter((each) => each.role === 'owner').map((each) => this.end(each.sandbox_id)))
   }
 
-  /** Waits for something that no page shows. */
+  /** Waits for a condition that no page shows. */
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS
     while (!(await isSo())) {

@@ -10,8 +10,8 @@ const RULES: RunOptions = {
 }
 
 /**
- * What the page breaks of WCAG 2.2, levels A and AA, a line each: the rule, and where. The checker is put in through
- * the debugger, which the page's content security policy does not concern.
+ * Violations of WCAG 2.2, levels A and AA, on the page, one line each: rule and element. The checker is injected
+ * through the debugger, which the content security policy does not restrict.
  */
 export async function axe(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(SOURCE, 'utf8'))
@@ -24,7 +24,7 @@ export async function axe(page: Page): Promise<string[]> {
   )
 }
 
-/** Waits until nothing changes any more of itself: colours on their way to others are neither. From now on they jump. */
+/** Waits for the end of all transitions, because intermediate colours are wrong, and disables them. */
 export async function settled(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await page.evaluate(() =>

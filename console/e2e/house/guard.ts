@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 
 /**
- * Hears what a page complains of: errors in the browser's console, exceptions, and breaches of the content security
- * policy, which Chromium puts there too. Whatever a test does not expect fails it.
+ * Collects the errors of a page: console errors, exceptions, and violations of the content security policy. Unexpected
+ * ones fail the test.
  */
 export class Guard {
   readonly #complaints: string[] = []
-  /** A page that gives up waiting for a slow server, and tries again, is no fault. */
+  /** An aborted request that the page retries is not an error. */
   readonly #expected: RegExp[] = [/WebSocket is closed before the connection is established/]
 
   watch(page: Page): void {
@@ -17,7 +17,7 @@ export class Guard {
     page.on('crash', () => this.#complaints.push('the page crashed'))
   }
 
-  /** From now on, and for what was said before: this is no fault. */
+  /** Declares expected errors, also earlier ones. */
   expect(complaint: RegExp): void {
     this.#expected.push(complaint)
   }

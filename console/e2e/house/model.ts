@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { DIST, ready } from './server'
 
-/** An answer of the model, as the module `scripted` describes it. */
+/** Response of the model, in the format of the module `scripted`. */
 export interface Step {
   readonly when?: { readonly contains?: string | string[]; readonly lacks?: string | string[] }
-  /** How often it can be played; 0 means always. Once, when it does not say. */
+  /** How often it can be used; 0 for always. The default is once. */
   readonly times?: number
   readonly thinking?: string
   readonly text?: string
@@ -15,22 +15,22 @@ export interface Step {
   readonly fault?: { readonly kind: 'status' | 'garbage' | 'hang' | 'close' | 'cut'; readonly status?: number }
 }
 
-/** A call of the agent's only hand. */
+/** Call of the agent's bash tool. */
 export function bash(command: string): { name: string; input: object } {
   return { name: 'Bash', input: { command } }
 }
 
-/** The model that plays a script, wherever it runs. */
+/** The scripted model. */
 export class Model {
   constructor(readonly url: string) {}
 
-  /** What it says from now on; each step once, the first that fits. After the last it has nothing more to say. */
+  /** Sets the next responses; each is used once, the first that matches. After the last, the model has no response. */
   async play(...steps: readonly Step[]): Promise<void> {
     const answer = await fetch(`${this.url}/scripted/script`, { method: 'PUT', body: JSON.stringify({ steps }) })
     if (!answer.ok) throw new Error(await answer.text())
   }
 
-  /** All that it was asked since then, as text. */
+  /** All requests since then, as text. */
   async asked(): Promise<string> {
     return await (await fetch(`${this.url}/scripted/asked`)).text()
   }
@@ -42,7 +42,7 @@ exec "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$0/lib/
 END
 `
 
-/** The program that plays scripts. It ends with its standard input, and so with whoever started it. */
+/** The program of the scripted model. It exits when its standard input closes. */
 export class ModelProcess {
   private constructor(
     readonly url: string,

@@ -3,7 +3,7 @@ import { type Api, PATIENCE_MS, type User } from './api'
 import { VIEW } from './browser'
 import { Guard } from './guard'
 
-/** Somebody at a browser of their own: their page, what they may do, and what their browser complains of. */
+/** User with a browser context: the page, the API, and the errors of the page. */
 export class Person {
   readonly guard = new Guard()
 
@@ -22,27 +22,27 @@ export class Person {
     return new Person(id, api, context, await context.newPage())
   }
 
-  /** Signs in, without the form: the browser is given its cookie. */
+  /** Signs in by setting the cookie, without the form. */
   async enter(): Promise<void> {
     const headers = { Origin: this.api.url }
     const answer = await this.context.request.post('/console/session', { data: { key: this.api.key }, headers })
     if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`)
   }
 
-  /** Opens a page of the console: `''` is the fleet, `/sandboxes/…` one of them. */
+  /** Opens a page of the console: `''` is the fleet, `/sandboxes/…` a sandbox. */
   async open(path: string): Promise<void> {
     await this.page.goto(`/console${path}`)
   }
 
   async leave(): Promise<void> {
-    // What a test still answers for the page is answered to nobody.
+    // Responses that the test still holds are discarded.
     await this.page.unrouteAll({ behavior: 'ignoreErrors' })
     await this.context.close()
     this.guard.check()
   }
 }
 
-/** Signs in as a person does: with the form. */
+/** Signs in with the form. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/console/sign-in')
   await page.getByLabel('API key').fill(key)

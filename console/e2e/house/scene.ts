@@ -2,11 +2,11 @@ import { agent, script, told } from './agents'
 import type { Api } from './api'
 import { bash, type Model, type Step } from './model'
 
-/** A fleet as it might be on an ordinary day: the ids of its sandboxes. */
+/** Example fleet: the ids of its sandboxes. */
 export interface Scene {
-  /** An agent that has written files and now asks a person. */
+  /** An agent that has written files and waits for an answer. */
   readonly asking: string
-  /** An agent at work. */
+  /** A running agent. */
   readonly working: string
   readonly failed: string
   readonly completed: string
@@ -14,7 +14,7 @@ export interface Scene {
   readonly bare: string
   /** The thread of `bare`. */
   readonly thread: string
-  /** A page is served there, in `bare`. */
+  /** Port of a web server in `bare`. */
   readonly port: number
   /** A task whose two attempts failed. */
   readonly task: string
@@ -100,7 +100,7 @@ const WORKING = [
   told('agent.tool_use', { tool_use_id: 't1', tool_name: 'Grep', tool_input: { pattern: '#[0-9a-f]{6}' } }),
   told('agent.tool_result', { tool_use_id: 't1', tool_name: 'Grep', content: '41 matches in 9 files' }),
   `echo '{"type":"usage","input_tokens":31200,"output_tokens":2100,"cost_usd":0.1251}'`,
-  // Never quite idle, as tests are.
+  // Never idle, like a test run.
   'while :; do',
   told('agent.tool_use', {
     tool_use_id: 't2',
@@ -133,10 +133,10 @@ printf 'export const answer: number = 42\\n\\nexport function greet(name: string
 printf '<!doctype html>\\n<title>Playground</title>\\n<h1>It works</h1>\\n<p>This page is served in the sandbox.</p>\\n' > src/pages/index.html`
 
 const THREAD = 'playground'
-/** Not one that others use: without isolation it is the machine's. */
+/** A port that is not in use: without isolation it is a port of the machine. */
 const PORT = 20_000 + Math.floor(Math.random() * 10_000)
 
-/** Makes the fleet, for whoever has the key. Returns when all of it stands as its names say. */
+/** Creates the fleet for a user. Returns when every sandbox has its state. */
 export async function makeScene(api: Api, model: Model): Promise<Scene> {
   await model.play(...PARSER_RUN)
   const [asking, working, failed, completed, bare] = await Promise.all([
@@ -155,7 +155,7 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
   await api.post('/api/v1/webhooks', hook)
   const task = await makeTasks(api)
   await share(api)
-  // Going back to a snapshot ended what ran before, so this comes after it.
+  // The restore of a snapshot ends all processes, so this comes after it.
   const serve = `cd src/pages && exec python3 -m http.server ${PORT}`
   await api.post(`/sandboxes/${bare}/exec`, { command: serve, detach: true })
   await listening(api, bare, PORT)
@@ -168,7 +168,7 @@ export async function makeScene(api: Api, model: Model): Promise<Scene> {
   return { asking, working, failed, completed, bare, thread: THREAD, port: PORT, task }
 }
 
-/** A graph of tasks in many states. Returns the id of the task whose attempts failed. */
+/** Creates a graph of tasks in many states. Returns the id of the task whose attempts failed. */
 async function makeTasks(api: Api): Promise<string> {
   const run = (name: string, title: string, line: string, more: object = {}) => ({
     name,
@@ -207,7 +207,7 @@ async function makeTasks(api: Api): Promise<string> {
   return id
 }
 
-/** Two guests, and snapshots of which one was gone back to and one was forked. */
+/** Invites two members, and creates snapshots, one restored and one forked. */
 async function share(api: Api): Promise<void> {
   const snapshots = `/threads/${THREAD}/snapshots`
   const take = async (name: string) => (await api.post<{ snapshot_id: string }>(snapshots, { name })).snapshot_id
@@ -228,7 +228,7 @@ async function heard(api: Api, id: string, type: string): Promise<void> {
   await api.until(`${id} told ${type}`, async () => (await api.events(id)).some((event) => event.event_type === type))
 }
 
-/** Waits until somebody listens there. */
+/** Waits until a program listens on the port. */
 export async function listening(api: Api, id: string, port: number): Promise<void> {
   const knock = `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo open || true`
   await api.until('the page is served', async () => (await api.run(id, knock)) === 'open\n')

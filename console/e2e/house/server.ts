@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** The distribution that is tested: what `make build` made, or another with `E2E_DIST`. */
+/** The tested distribution: that of `make build`, or `E2E_DIST`. */
 export const DIST = resolve(process.env.E2E_DIST ?? join(import.meta.dirname, '../../../build/vivarium'))
 
 /** Settings of `viv serve`, by their names. */
@@ -14,11 +14,11 @@ export type Settings = Readonly<Record<string, string>>
 
 const READY_WITHIN_MS = 300_000
 
-/** Waits for a word, or for the end of whoever would say it: then it removes what they left, as soon as it can. */
+/** Watchdog: waits for a message or for the exit of its starter, and then removes the remains. */
 const CARETAKER = `read -r _ && exit
 for _ in $(seq 300); do "$@" && rm -rf "$0" && exit; sleep 1; done`
 
-/** Nothing is kept warm for nobody, and what tests do in a second is no flood. */
+/** No warm pool, and rate limits that tests do not reach. */
 const ALWAYS: Settings = {
   'pool-size': '0',
   'rate-limits': 'off',
@@ -26,13 +26,13 @@ const ALWAYS: Settings = {
   // The receivers of webhooks are in the tests, and a delivery that fails is not tried again.
   'webhook-allow-private': 'on',
   'webhook-attempts': '1',
-  // Who is not root has no isolated sandboxes; the console is the same.
+  // Without root there are no isolated sandboxes; the console is the same.
   ...(process.getuid?.() === 0 ? {} : { provider: 'process' }),
 }
 
 /**
- * A real server with a home of its own. Closing it ends its sandboxes and removes all that it kept. Should who started it
- * be killed, it ends too, and a caretaker does the rest.
+ * Real server with its own home. Closing it ends its sandboxes and removes everything. If its starter is killed, the
+ * server ends, and a watchdog removes the rest.
  */
 export class Server {
   #process: ChildProcess | undefined
@@ -66,12 +66,12 @@ export class Server {
     return this.#key
   }
 
-  /** Pulls the plug: what it was about to send is lost, and its sandboxes go on. */
+  /** Kills the server: pending data is lost, and its sandboxes continue. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL')
   }
 
-  /** Starts it again at the same address, with all that it had kept. */
+  /** Starts the server again with the same address and home. */
   async startAgain(): Promise<void> {
     await this.#start(new URL(this.#url).port)
   }
@@ -88,7 +88,7 @@ export class Server {
     this.#caretaker?.stdin?.end('done\n')
   }
 
-  /** In a session of its own: a signal to all that runs here is not for it. */
+  /** In its own session, so that a signal to the process group does not reach it. */
   #keep(): void {
     const line = ['-c', CARETAKER, this.home, join(DIST, 'bin/viv'), ...this.#line('purge'), '--yes']
     this.#caretaker = spawn('sh', line, { stdio: ['pipe', 'ignore', 'ignore'], env: environment(), detached: true })
@@ -123,7 +123,7 @@ export class Server {
   }
 }
 
-/** A free port that nobody is given by chance while a server is away that will come back to it. */
+/** A free port below the ephemeral range, so that no other program gets it while the server is stopped. */
 export async function lastingPort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
@@ -140,8 +140,8 @@ export async function lastingPort(): Promise<number> {
 }
 
 /**
- * What this machine sets for its own server is not for this one. With `E2E_CONSOLE`, a directory that has
- * `dev/vivarium/console`, it shows that console instead of the distribution's own.
+ * Environment without the settings of a server on this machine. With `E2E_CONSOLE`, a directory with
+ * `dev/vivarium/console`, the server uses that console.
  */
 function environment(): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('VIV_'))
@@ -150,7 +150,7 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(others), ...mine }
 }
 
-/** Waits until a program says where it is ready. One that ends before is an error, with what it said. */
+/** Waits until a program prints its address. If it exits before, throws an error with its output. */
 export async function ready(child: ChildProcess, name: string): Promise<string> {
   const said: string[] = []
   child.stderr?.on('data', (chunk) => said.push(String(chunk)))

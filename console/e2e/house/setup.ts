@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { ModelProcess } from './model'
 import { Server, type Settings } from './server'
 
-/** What the tests of one worker have: a server, and the model that its agents ask. */
+/** Resources of one test worker: a server and its scripted model. */
 export interface House {
   readonly url: string
   readonly adminKey: string
@@ -15,12 +15,12 @@ declare module 'vitest' {
   }
 }
 
-/** A house for every worker, so that no test hears what the model was told to say to another. */
+/** One server and one model for each worker, so that scripts of different tests do not mix. */
 export default function setup(project: TestProject): Promise<() => Promise<void>> {
   return build(project, {})
 }
 
-/** The same, with servers of these settings. Returns what removes them. */
+/** The same with servers of these settings. Returns a function that removes them. */
 export async function build(project: TestProject, settings: Settings): Promise<() => Promise<void>> {
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
@@ -45,7 +45,7 @@ export async function build(project: TestProject, settings: Settings): Promise<(
   return close
 }
 
-/** Leads the agents of a server to this model. */
+/** Points the agents of a server to this model. */
 export function modelSettings(url: string): Settings {
   return { 'model-url': url, 'model-key': 'no-key-is-needed' }
 }

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** A terminal on somebody's page. What it draws is hidden from assistive technology, so it is read as drawn. */
+/** Terminal on a page. Its rows are hidden from assistive technology, so the test reads the rendered text. */
 export class TerminalOnPage {
   constructor(readonly page: Page) {}
 
-  /** The lines in sight. */
+  /** The visible lines. */
   async text(): Promise<string> {
     const rows = this.page.locator('.xterm-rows:visible > div')
     return (await rows.allTextContents()).join('\n')
@@ -15,19 +15,19 @@ export class TerminalOnPage {
     await expect.poll(() => this.text()).toContain(words)
   }
 
-  /** Goes into it and types. */
+  /** Focuses the terminal and types. */
   async type(keys: string): Promise<void> {
     await this.page.getByRole('textbox', { name: /^Terminal: / }).focus()
     await this.page.keyboard.type(keys)
   }
 
-  /** Types a line and waits for what it says; `$(( ))` tells an answer from its question. */
+  /** Types a command and waits for its output; `$(( ))` makes the output differ from the command. */
   async run(line: string, answer: string): Promise<void> {
     await this.type(`${line}\n`)
     await this.shows(answer)
   }
 
-  /** Pastes, as if from another window. */
+  /** Pastes text. */
   async paste(text: string): Promise<void> {
     await this.page.getByRole('textbox', { name: /^Terminal: / }).evaluate((box, pasted) => {
       const clipboardData = new DataTransfer()

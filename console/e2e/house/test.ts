@@ -7,10 +7,10 @@ import { Person } from './person'
 
 export { expect } from 'vitest'
 
-// A worker whose runner was killed has nobody to tell anything, and a browser that would stay.
+// If the runner is killed, the worker cannot report anything, and its browser would remain.
 process.once('disconnect', () => process.exit(1))
 
-/** What a test of the console has: everything that its arguments name is there, and is gone again afterwards. */
+/** Fixtures of a console test: each argument is created on demand and removed afterwards. */
 export const test = base
   .extend('house', { scope: 'file' }, () => {
     const house = inject('houses')[Number(process.env.VITEST_POOL_ID ?? 1) - 1]
@@ -19,7 +19,7 @@ export const test = base
   })
   /** The API as the admin uses it. */
   .extend('admin', { scope: 'file' }, ({ house }) => new Api(house.url, house.adminKey))
-  /** What the agents ask. */
+  /** The scripted model of the agents. */
   .extend('model', { scope: 'file' }, ({ house }) => new Model(house.modelUrl))
   .extend('browser', { scope: 'file' }, async ({ house: _ }, { onCleanup }) => {
     const browser = await launch()
@@ -27,14 +27,14 @@ export const test = base
     return browser
   })
   /**
-   * Somebody new, signed in, with a name and a fleet of their own that nobody else sees; or, with `as`, somebody who is
-   * there already. The other options are those of a browser's context: `{ colorScheme: 'dark' }`.
+   * A new signed-in user with an empty fleet; with `as`, an existing user. The other options are those of a browser
+   * context: `{ colorScheme: 'dark' }`.
    */
   .extend('newPerson', async ({ admin, browser }, { onCleanup }) => {
     const people: Person[] = []
     const users: User[] = []
     onCleanup(async () => {
-      // The pages first: what ends under them is no fault of theirs.
+      // Closes the pages first, so that the end of the server causes no errors in them.
       const left = await Promise.allSettled(people.map((person) => person.leave()))
       await Promise.all(users.map((user) => user.api.endAll()))
       for (const each of left) if (each.status === 'rejected') throw each.reason

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 
-/** Scrolls through the whole timeline as a person does, and returns the number and the words of each row, once each. */
+/** Scrolls through the whole timeline, and returns number and text of each row, once each. */
 export function readThrough(page: Page): Promise<{ seq: number; kind: string; text: string }[]> {
   return page.getByRole('region', { name: 'Timeline' }).evaluate(async (box) => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
     const rows = new Map<number, { seq: number; kind: string; text: string }>()
-    // A hand is at it: the end is not followed any more.
+    // The user scrolls, so the end is no longer followed.
     box.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }))
     box.scrollTop = 0
     for (let before = -1; before < box.scrollTop; ) {
@@ -22,7 +22,7 @@ export function readThrough(page: Page): Promise<{ seq: number; kind: string; te
   })
 }
 
-/** How many rows the timeline has, drawn or not. */
+/** Number of rows of the timeline, rendered or not. */
 export async function length(page: Page): Promise<number> {
   const row = page.getByRole('region', { name: 'Timeline' }).locator('li').first()
   return Number(await row.getAttribute('aria-setsize'))

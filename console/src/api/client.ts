@@ -6,13 +6,13 @@ type Listener = () => void
 
 const signedOut = new Set<Listener>()
 
-/** Tells when the server no longer knows the session. */
+/** Called when the server rejects the session. */
 export function onSignedOut(listener: Listener): () => void {
   signedOut.add(listener)
   return () => signedOut.delete(listener)
 }
 
-/** Like `fetch`, but whatever is not an answer to the question is thrown as an `ApiError`. */
+/** Like `fetch`, but throws an `ApiError` for every response that is not a success. */
 export async function ask(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const response = await reach(input, init)
   if (response.ok) {
@@ -36,7 +36,7 @@ async function reach(input: RequestInfo | URL, init?: RequestInit): Promise<Resp
   }
 }
 
-/** The server's API, typed by its own description. What it refuses is thrown as an `ApiError`. */
+/** Client of the server's API, typed from its OpenAPI document. Throws an `ApiError` for a refused call. */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => ask(request) })
 
 /** A thread and its owner, such as those of a sandbox. Two users may have threads of the same name. */
@@ -45,13 +45,13 @@ export interface ThreadKey {
   readonly user_id: string
 }
 
-/** The parameters of a route of a thread. They name the owner, because the reader may have a thread of that name, too. */
+/** Parameters of a thread's route. They name the owner, because the reader may have a thread of the same name. */
 export const threadOf = <Q extends object = object>({ thread_id, user_id }: ThreadKey, query?: Q) => ({
   path: { thread_id },
   query: { ...(query as Q), owner: user_id },
 })
 
-/** The body of an answer that was good: the client's type does not know that anything else was thrown. */
+/** Returns the body of a successful response. The generated type does not express that failures are thrown. */
 export async function body<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data } = await answer
   if (data === undefined) {

@@ -1,12 +1,12 @@
 import type { EventData } from './types'
 
-/** What agents put into events is anything; these read it without trusting it. */
+/** Readers of untrusted event data, which agents send in any form. */
 export function text(data: EventData, name: string): string | undefined {
   const value = data[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Numbers, also those that the log keeps as decimal text. */
+/** Reads a number, also from the decimal text that the log stores. */
 export function number(data: EventData, name: string): number | undefined {
   const value = data[name]
   if (typeof value === 'number') return value
@@ -24,7 +24,7 @@ export function object(data: EventData, name: string): EventData {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as EventData) : {}
 }
 
-/** Text of any shape: agents give strings, lists of blocks with `text`, or plain JSON. */
+/** Reads text of any form: a string, a list of blocks with `text`, or JSON. */
 export function prose(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''

@@ -2,7 +2,7 @@ import { api, ask, body } from './client'
 import { ApiError } from './problem'
 import type { components } from './schema'
 
-/** Something in a directory of the workspace. */
+/** Entry of a directory of the workspace. */
 export interface Entry {
   readonly name: string
   readonly path: string
@@ -10,7 +10,9 @@ export interface Entry {
   readonly size: number
 }
 
-/** What a file holds, as far as it was read. `tag` names exactly this version: a save says which one it replaces. */
+/**
+ * Content of a file, as far as it was read. `tag` identifies the version, so that a save names the version it replaces.
+ */
 export interface Content {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly size: number
@@ -18,18 +20,20 @@ export interface Content {
   readonly modifiedAt: string | undefined
 }
 
-/** The most of a file that is read to be shown. */
+/** Maximum size of a file that is read for display. */
 export const LARGEST_SHOWN = 2 * 1024 * 1024
 
-/** The most that is told without waking anybody. */
+/** Maximum size of a file that can be read without resuming the sandbox. */
 const LARGEST_VIEW = 1024 * 1024
 
-/** A path as the rest of an address: slashes stay slashes. */
+/** Encodes a path as the end of a URL. Slashes stay slashes. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Where the bytes of a file are. Asking there resumes a paused sandbox: never ask for one that sleeps. */
+/**
+ * URL of the content of a file. A request resumes a paused sandbox, so never request it while the sandbox is paused.
+ */
 export function bytesAt(sandboxId: string, path: string): string {
   return `/sandboxes/${encodeURIComponent(sandboxId)}/files/${encodePath(path)}`
 }
@@ -42,10 +46,10 @@ const paused = () =>
     status: 409,
   })
 
-/** The workspace of a sandbox that lives. Looking neither wakes it nor counts as a use of it. */
+/** Workspace of a live sandbox. Reads neither resume the sandbox nor extend its lease. */
 export class RemoteFiles {
   readonly sandboxId: string
-  /** Whether what wakes a sandbox may be asked: it is awake anyway. */
+  /** Whether a request that resumes a sandbox is allowed: only if the sandbox runs already. */
   isAwake = true
 
   constructor(sandboxId: string) {
@@ -56,12 +60,12 @@ export class RemoteFiles {
     return (await this.#tree(path, false)).files.map(entryOf)
   }
 
-  /** Everything there is, as far as the server tells: ten thousand names. */
+  /** Lists all paths, up to the limit of the server of ten thousand. */
   async listAll(): Promise<readonly Entry[]> {
     return (await this.#tree('', true)).files.map(entryOf)
   }
 
-  /** Reads a file; a size that is known spares the question that would be refused. */
+  /** Reads a file. A known size avoids a request that the server would refuse. */
   async read(path: string, size = 0): Promise<Content> {
     if (size > LARGEST_VIEW) return this.#readHead(path)
     try {
@@ -73,13 +77,13 @@ export class RemoteFiles {
     }
   }
 
-  /** All the bytes of a file that is too large for `read`. */
+  /** Returns all bytes of a file that is too large for `read`. */
   async readAll(path: string, signal: AbortSignal): Promise<ArrayBuffer> {
     if (!this.isAwake) throw paused()
     return (await ask(bytesAt(this.sandboxId, path), { signal })).arrayBuffer()
   }
 
-  /** Writes the whole file, if it still is what the caller saw; without a tag, if nothing is there. */
+  /** Writes the whole file if its version is still `tag`; without a tag, if the file does not exist. */
   async write(path: string, content: BodyInit, tag?: string): Promise<string> {
     const headers = new Headers({ 'Content-Type': 'application/octet-stream' })
     if (tag === undefined) headers.set('If-None-Match', '*')
@@ -96,7 +100,7 @@ export class RemoteFiles {
     await this.#change(path, { method: 'POST' }, `?move_to=${encodeURIComponent(to)}`)
   }
 
-  /** The API makes directories for files alone, so that an empty one is made by a command. */
+  /** The API creates directories only for files, so an empty one is created by a command. */
   async makeDirectory(path: string): Promise<void> {
     const params = { path: { sandbox_id: this.sandboxId } }
     const command = ['mkdir', '-p', '--', path]
@@ -132,7 +136,7 @@ export class RemoteFiles {
   }
 }
 
-/** What a file held when an event was the newest, out of the log; also after the end of the sandbox. */
+/** Content of a file at the time of an event, from the log. Works also after the end of the sandbox. */
 export async function readAt(sandboxId: string, path: string, seq: number): Promise<Content> {
   const address = `/api/v1/sandboxes/${encodeURIComponent(sandboxId)}/files/${encodePath(path)}?at_seq=${seq}`
   return contentOf(await (await ask(address)).json())

@@ -1,4 +1,4 @@
-/** Where the forensics of a run are downloaded. */
+/** URL of the forensics of a run. */
 export function forensicsUrl(runId: string): string {
   return `/api/v1/runs/${encodeURIComponent(runId)}/forensics`
 }

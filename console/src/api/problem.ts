@@ -1,10 +1,10 @@
-/** What the server refused, as an RFC 9457 problem; or that there was no server to ask. */
+/** A refusal of the server as an RFC 9457 problem, or a failed connection. */
 export class ApiError extends Error {
   readonly type: string
   readonly title: string
   readonly status: number
   readonly requestId: string | undefined
-  /** All that the answer said: a problem carries the fields of its failure, such as `field` and `rule`. */
+  /** All fields of the problem, such as `field` and `rule`. */
   readonly fields: Readonly<Record<string, unknown>>
 
   constructor(
@@ -21,7 +21,7 @@ export class ApiError extends Error {
     this.fields = fields
   }
 
-  /** The last word of the type: `urn:vivarium:problem:not-found` is `not-found`. */
+  /** Last part of the type: `not-found` for `urn:vivarium:problem:not-found`. */
   get slug(): string {
     return this.type.slice(this.type.lastIndexOf(':') + 1)
   }
@@ -30,7 +30,7 @@ export class ApiError extends Error {
     return this.status === 401
   }
 
-  /** Whether the same question may be answered later. */
+  /** Whether a retry may succeed. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500
   }
@@ -47,7 +47,7 @@ export function unreachable(): ApiError {
   return new ApiError(UNREACHABLE)
 }
 
-/** Reads the problem out of an answer, whatever a proxy on the way made of it. */
+/** Reads the problem from a response, also if a proxy replaced the body. */
 export async function problemOf(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('X-Request-Id') ?? undefined
   const body = await response.json().catch(() => undefined)
@@ -66,7 +66,7 @@ function problemFields(given: Record<string, unknown>, response: Response) {
   }
 }
 
-/** One sentence for people about anything that was thrown. */
+/** One sentence for people about any thrown value. */
 export function sentence(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

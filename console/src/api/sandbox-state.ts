@@ -5,7 +5,7 @@ export function isAsleep({ state }: Pick<Sandbox, 'state'>): boolean {
   return state === 'paused' || state === 'hibernated'
 }
 
-/** Whether the sandbox can be used, if need be after it is started or resumed. */
+/** Whether the sandbox can be used, possibly after a start or resume. */
 export function isAlive(sandbox: Pick<Sandbox, 'state'>): boolean {
   return sandbox.state === 'running' || isAsleep(sandbox)
 }

@@ -3,12 +3,12 @@ import { ask } from './client'
 import { ApiError } from './problem'
 import type { components } from './schema'
 
-/** Who is signed in, and at what server. */
+/** The signed-in user and the server. */
 export type Session = components['schemas']['BrowserSession']
 
 const PATH = '/console/session'
 
-/** The session of this browser, or null if there is none. */
+/** The session of this browser, or null without one. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async (): Promise<Session | null> => {
@@ -23,7 +23,7 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** Exchanges a key, or the code of a sign-in link, for a cookie that no script can read. Neither is kept. */
+/** Exchanges a key or the code of a sign-in link for an HTTP-only cookie. Stores neither. */
 export async function signIn(by: { key: string } | { code: string }): Promise<void> {
   await ask(PATH, {
     method: 'POST',

@@ -2,12 +2,12 @@ import { bytesAt } from './files'
 import { ApiError, unreachable } from './problem'
 
 export interface Sending {
-  /** Ends with the upload; rejects with why it was refused, or with an `AbortError`. */
+  /** Resolves after the upload. Rejects with the refusal, or with an `AbortError`. */
   readonly done: Promise<void>
   cancel(): void
 }
 
-/** Sends a file into a sandbox. `fetch` does not tell how far it has come, so this is an older way. */
+/** Uploads a file to a sandbox. Uses `XMLHttpRequest`, because `fetch` reports no progress of an upload. */
 export function send(
   sandboxId: string,
   path: string,

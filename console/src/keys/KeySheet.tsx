@@ -4,7 +4,7 @@ import { type Group, type Shortcut, shortcuts, useShortcutGroups, useSingleKeys 
 
 export const MOD = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl'
 
-/** All keys that mean something now. */
+/** Dialog with all keyboard shortcuts of the current screen. */
 export function KeySheet({ onClose }: { onClose: () => void }) {
   const groups = merged(useShortcutGroups())
   const areSingleOn = useSingleKeys()
@@ -33,7 +33,7 @@ export function KeySheet({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Several parts of a screen have keys of one kind. */
+/** Several parts of a screen can have shortcuts of one group. */
 function merged(groups: readonly Group[]): ReadonlyMap<string, readonly Shortcut[]> {
   const all = new Map<string, readonly Shortcut[]>()
   for (const group of groups) all.set(group.name, [...(all.get(group.name) ?? []), ...group.shortcuts])

@@ -1,8 +1,8 @@
-/** Something that can be chosen by its name. */
+/** Entry of the command palette. */
 export interface Entry {
   readonly id: string
   readonly name: string
-  /** What else it is found by, and shown beside it. */
+  /** Further search text, shown beside the name. */
   readonly hint: string
   readonly keys?: string
   readonly run: () => void
@@ -10,7 +10,9 @@ export interface Entry {
 
 const MOST = 50
 
-/** The entries that have all the words, those whose name begins with them first; otherwise in the order given. */
+/**
+ * Returns the entries that contain all words. Names that begin with the words come first; otherwise the order is kept.
+ */
 export function found(entries: readonly Entry[], typed: string): Entry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
   return entries

@@ -2,15 +2,15 @@ const FOCUSABLE = 'a[href], button:not(:disabled), input:not(:disabled), select,
 
 const PARTS = ['[data-pane]', 'main', 'main [role="tablist"]', 'main [role="tabpanel"]', 'main aside']
 
-/** The parts of the page, in reading order: the rail, the bar, and those of the screen. */
+/** Panes of the page in reading order: navigation, top bar, and the panes of the screen. */
 function panes(): HTMLElement[] {
   const found = [...document.querySelectorAll<HTMLElement>(PARTS.join(', '))]
   const seen = found.filter((pane) => pane.checkVisibility())
-  // A screen that has parts is these parts.
+  // A screen with panes of its own counts as these panes.
   return seen.filter((pane) => !(pane.matches('main') && seen.some((other) => other !== pane && pane.contains(other))))
 }
 
-/** Puts the focus into the next part of the page, or with -1 into the one before. */
+/** Moves the focus to the next pane, or with -1 to the previous one. */
 export function movePane(by: 1 | -1): void {
   const all = panes()
   const now = all.findLastIndex((pane) => pane.contains(document.activeElement))
@@ -21,7 +21,7 @@ export function movePane(by: 1 | -1): void {
     first.focus()
     return
   }
-  // One without anything to act on is still there to be read.
+  // A pane without a control can still get the focus.
   next.tabIndex = -1
   next.focus()
 }

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react'
 
-/** Something that a key does. `keys` is one press (`?`, `Mod+.`) or two after each other (`g f`). */
+/** Keyboard shortcut. `keys` is one key (`?`, `Mod+.`) or a sequence of two (`g f`). */
 export interface Shortcut {
   readonly keys: string
   readonly does: string
@@ -15,10 +15,10 @@ export interface Group {
 const SEQUENCE_MS = 1_000
 const SETTING = 'viv.single-keys'
 
-/** Keys that write nothing, wherever they are pressed. */
+/** Keys that type no character, so they work in text fields too. */
 const FUNCTION = /^(Shift\+)?F\d+$/
 
-/** The shortcuts of what is on the screen. Later groups win: the nearest meaning of a key counts. */
+/** Shortcuts of the current screen. If two groups have the same key, the later one applies. */
 class Shortcuts {
   readonly #listeners = new Set<() => void>()
   #groups: readonly Group[] = []
@@ -28,7 +28,7 @@ class Shortcuts {
 
   readonly groups = (): readonly Group[] => this.#groups
 
-  /** Keys without a modifier can be turned off: some speak to their computer, and words press keys. */
+  /** Shortcuts without a modifier can be turned off, because speech input types letters. */
   readonly areSingleOn = (): boolean => this.#areSingleOn
 
   setSingle(isOn: boolean): void {
@@ -54,7 +54,7 @@ class Shortcuts {
   readonly onKeyDown = (event: KeyboardEvent): void => {
     const press = pressOf(event)
     if (press === undefined || event.defaultPrevented || !this.#isMeant(event, press)) return
-    // When it was pressed, which on a busy page is some time ago.
+    // Time of the key press, which is earlier than the handler on a busy page.
     const now = event.timeStamp
     const sequence = now - this.#firstAt < SEQUENCE_MS ? `${this.#first} ${press}` : press
     const found = this.#find(sequence) ?? this.#find(press)
@@ -69,9 +69,9 @@ class Shortcuts {
   #isMeant(event: KeyboardEvent, press: string): boolean {
     if (press.includes('Mod+') || press.includes('Alt+')) return true
     if (FUNCTION.test(press)) return document.querySelector('dialog:modal') === null
-    // An editor has a tree of its own, out of which the event seems to come from the element around it.
+    // The editor has a shadow root, so the event appears to come from its host element.
     const target = event.composedPath()[0] ?? event.target
-    // A dialog that has just closed keeps the focus until the next frame.
+    // A closed dialog keeps the focus until the next frame.
     if (!(target instanceof HTMLElement) || target.closest('dialog:not([open])') !== null) return this.#areSingleOn
     const isElsewhere = target.closest('input, textarea, select, [contenteditable], dialog') !== null
     return this.#areSingleOn && !isElsewhere
@@ -91,14 +91,14 @@ class Shortcuts {
 
 function pressOf(event: KeyboardEvent): string | undefined {
   if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return undefined
-  // With a letter, Shift is in the key already.
+  // For a letter, the key already contains Shift.
   const shift = event.shiftKey && FUNCTION.test(event.key) ? 'Shift+' : ''
   return `${event.ctrlKey || event.metaKey ? 'Mod+' : ''}${event.altKey ? 'Alt+' : ''}${shift}${event.key}`
 }
 
 export const shortcuts = new Shortcuts()
 
-/** Listens for the keys of the whole page. */
+/** Installs the key listener of the page. */
 export function useKeyboard(): void {
   useEffect(() => {
     document.addEventListener('keydown', shortcuts.onKeyDown)
@@ -106,10 +106,7 @@ export function useKeyboard(): void {
   }, [])
 }
 
-/**
- * These keys mean this while the caller is on the screen, from the moment when it can be seen. `list` must be the same
- * between renderings: memoise it.
- */
+/** Registers shortcuts while the caller is mounted. `list` must be stable between renders: memoise it. */
 export function useShortcuts(name: string, list: readonly Shortcut[]): void {
   useLayoutEffect(() => shortcuts.add({ name, shortcuts: list }), [name, list])
 }

@@ -6,7 +6,7 @@ interface Connection {
   readonly retryNow: () => void
 }
 
-/** All live connections of this tab, as the frame shows them: the one that stands worst. */
+/** All live connections of this tab. The frame shows the one in the worst state. */
 class Connections {
   readonly #all = new Map<object, Connection>()
   readonly #listeners = new Set<() => void>()

@@ -4,21 +4,24 @@ import type { ShellMessage, ShellRequest } from './shell-messages'
 const ENTER_WITHIN_MS = 10_000
 const PING_EVERY_MS = 20_000
 const SILENCE_MS = 45_000
-/** Closed with 4000 and a status, as the same failure has over HTTP. */
+/** Close code 4000 with a reason that contains the HTTP status of the failure. */
 const OURS = 4000
-/** Who may only watch went on typing. */
+/** Close code for input from an observer. */
 const POLICY = 1008
 const TOO_LARGE = 1009
 const TOO_MANY = 4429
-/** Nobody said who comes within five seconds. Of a wrong word it is told at once; a page may have been too busy to speak. */
+/**
+ * Close code after five seconds without authentication. A wrong credential is reported at once; a busy page may be
+ * late.
+ */
 const UNKNOWN = 4401
 const SPEAK_WITHIN_MS = 4_000
 const TRIES = 3
 
-/** How the connection to a shell stands. */
+/** State of the connection to a shell. */
 export type LinkState =
   | { readonly kind: 'idle' }
-  /** `isAgain`: after a loss. */
+  /** `isAgain`: whether it is a reconnect. */
   | { readonly kind: 'connecting'; readonly isAgain: boolean }
   | { readonly kind: 'live' }
   | { readonly kind: 'reconnecting'; readonly at: number }
@@ -26,7 +29,7 @@ export type LinkState =
   | { readonly kind: 'exited'; readonly code: number; readonly cause: string }
   | { readonly kind: 'refused'; readonly status: number; readonly why: string }
 
-/** As much of a `WebSocket` as is used here. */
+/** The part of `WebSocket` that this module uses. */
 export interface Socket {
   onopen: (() => void) | null
   onmessage: ((event: { data: unknown }) => void) | null
@@ -37,18 +40,18 @@ export interface Socket {
 
 export interface ShellLinkParts {
   readonly connect: () => Socket
-  /** The first message; asked anew each time. */
+  /** Returns the first message; called for each connection. */
   readonly first: () => ShellRequest
   readonly onMessage: (message: ShellMessage) => void
   readonly onState: (state: LinkState) => void
-  /** Whether to come back after a loss; asked each time. */
+  /** Whether to reconnect after a lost connection; called each time. */
   readonly mayReturn: () => boolean
   readonly random?: () => number
 }
 
 /**
- * A socket to a shell that comes back until the shell has ended or the server refuses for good. The shell lives in the
- * sandbox: a lost connection costs nothing but time.
+ * WebSocket to a shell that reconnects until the shell ends or the server refuses for good. The shell runs in the
+ * sandbox, so a lost connection loses nothing.
  */
 export class ShellLink {
   readonly #parts: ShellLinkParts
@@ -72,34 +75,34 @@ export class ShellLink {
     return this.#state
   }
 
-  /** Connects, or connects anew: whatever there was before is left. */
+  /** Connects, and replaces an existing connection. */
   open(): void {
     this.#drop()
     this.#attempt = 0
     this.#connect()
   }
 
-  /** Tries at once, if it is waiting to. */
+  /** Retries at once, if a retry is scheduled. */
   retryNow(): void {
     if (this.#retry === undefined) return
     this.#drop()
     this.#connect()
   }
 
-  /** Stops trying, until it is opened again. A connection that stands is kept. */
+  /** Stops retrying until the next `open`. Keeps an open connection. */
   rest(): void {
     if (this.#state.kind === 'live') return
     this.#drop()
     if (this.#state.kind !== 'exited' && this.#state.kind !== 'refused') this.#change({ kind: 'idle' })
   }
 
-  /** Leaves whatever there is, until it is opened again. */
+  /** Closes the connection until the next `open`. */
   leave(): void {
     this.#drop()
     this.#change({ kind: 'idle' })
   }
 
-  /** Says something, if anybody hears it. */
+  /** Sends a message, if the socket is open. */
   send(request: ShellRequest): boolean {
     if (this.#state.kind !== 'live') return false
     this.#socket?.send(JSON.stringify(request))
@@ -118,7 +121,7 @@ export class ShellLink {
   }
 
   readonly #lost = () => {
-    // A browser that knows it is offline need not wait for the watchdog.
+    // If the browser reports that it is offline, the watchdog is not needed.
     if (this.#socket !== undefined) this.#cut()
   }
 
@@ -166,7 +169,7 @@ export class ShellLink {
     return code === UNKNOWN && isLate && this.#attempt < TRIES
   }
 
-  /** Leaves a connection that is of no use any more, and comes back. */
+  /** Closes an unusable connection and reconnects. */
   #cut(): void {
     this.#drop()
     if (this.#state.kind !== 'exited') this.#waitToReturn()
@@ -213,7 +216,7 @@ export class ShellLink {
   }
 }
 
-/** What asking again would not change; a server that fails or is full may be better soon. */
+/** Close codes after which a retry cannot succeed. A full or failing server may recover. */
 function isFinal(code: number): boolean {
   return code === POLICY || code === TOO_LARGE || (code > OURS && code < OURS + 500 && code !== TOO_MANY)
 }

@@ -1,6 +1,6 @@
 import type { components } from '~/api/schema'
 
-/** Somebody who is in a shell, and whether they may type. */
+/** Participant of a shell, and whether the participant may type. */
 export type Participant = components['schemas']['ShellParticipant']
 export type Role = Participant['role']
 
@@ -9,7 +9,7 @@ export interface Size {
   readonly rows: number
 }
 
-/** What the server says on a shell's socket. */
+/** Messages of the server on the socket of a shell. */
 export type ShellMessage =
   | ({ readonly type: 'auth_ok'; readonly session_id: string; readonly role: Role } & Size)
   | { readonly type: 'stdout'; readonly data: string }
@@ -20,7 +20,7 @@ export type ShellMessage =
   | { readonly type: 'error'; readonly code: string; readonly message: string }
   | { readonly type: 'pong' }
 
-/** What a person's side says. The first is `auth`, without a token: the browser shows its session. */
+/** Messages of the client. The first is `auth` without a token, because the browser sends its session cookie. */
 export type ShellRequest =
   | {
       readonly type: 'auth'

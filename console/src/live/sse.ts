@@ -5,11 +5,11 @@ export interface Message {
   readonly id: string | undefined
 }
 
-/** Reads server-sent events out of text that comes in pieces of any size. */
+/** Parser of server-sent events in chunks of any size. */
 export class MessageReader {
   #rest = ''
 
-  /** What is complete with this piece. Comments are dropped: whoever reads has heard that bytes came. */
+  /** Returns the events that this chunk completes. Skips comments: the watchdog counts bytes. */
   read(piece: string): Message[] {
     const blocks = (this.#rest + piece).replaceAll('\r\n', '\n').split('\n\n')
     this.#rest = blocks.pop() ?? ''

@@ -1,4 +1,4 @@
-/** How a live connection stands. What is on the screen stays there in all of them. */
+/** State of a live connection. The page keeps its content in every state. */
 export type LiveState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
@@ -19,7 +19,7 @@ const GRAVITY: Record<LiveState['kind'], number> = {
   offline: 5,
 }
 
-/** Of several connections, the one that a person must know of. */
+/** Returns the worst state of several connections. */
 export function worst(states: Iterable<LiveState>): LiveState | undefined {
   let found: LiveState | undefined
   for (const state of states) {
@@ -28,7 +28,7 @@ export function worst(states: Iterable<LiveState>): LiveState | undefined {
   return found
 }
 
-/** Whether the server can be expected to answer. */
+/** Whether the server is expected to answer. */
 export function isReachable(state: LiveState): boolean {
   return state.kind !== 'reconnecting' && state.kind !== 'offline'
 }

@@ -7,21 +7,21 @@ const CONNECT_WITHIN_MS = 10_000
 const SILENCE_MS = 40_000
 
 export interface LiveStreamParts {
-  /** Where to connect; asked anew each time, because it says what was seen last. */
+  /** Returns the URL; called for each connection, because it contains the last received number. */
   readonly url: () => string
   readonly onMessage: (message: Message) => void
-  /** A connection stands: the first, or another after a loss. */
+  /** Called after a connection or reconnect. */
   readonly onOpen?: () => void
   readonly onState: (state: LiveState) => void
-  /** Whether an end of the stream, when it comes, is the end: there will be nothing more. */
+  /** Whether an end of the stream is final, so that the client does not reconnect. */
   readonly isOver?: () => boolean
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly random?: () => number
 }
 
 /**
- * A stream of server-sent events that comes back. Read by `fetch` and not by `EventSource`, which has neither a limit
- * for connecting nor a watchdog, and hides why it failed.
+ * Stream of server-sent events with reconnects. Uses `fetch`, because `EventSource` has no connect timeout and no
+ * watchdog, and hides the reason of a failure.
  */
 export class LiveStream {
   readonly #parts: LiveStreamParts
@@ -43,7 +43,7 @@ export class LiveStream {
     void this.#connect()
   }
 
-  /** Tries at once, if it is waiting to. */
+  /** Retries at once, if a retry is scheduled. */
   retryNow(): void {
     if (this.#retry !== undefined) {
       clearTimeout(this.#retry)
@@ -67,7 +67,7 @@ export class LiveStream {
   }
 
   readonly #lost = () => {
-    // A browser that knows it is offline need not wait for the watchdog.
+    // If the browser reports that it is offline, the watchdog is not needed.
     this.#aborter?.abort()
   }
 
@@ -139,7 +139,7 @@ export class LiveStream {
   }
 }
 
-/** What asking again would not change: signed out, not allowed, gone. */
+/** Statuses after which a retry cannot succeed: not signed in, not allowed, not found. */
 function isFinal(error: unknown): error is ApiError {
   return error instanceof ApiError && !error.isPassing
 }

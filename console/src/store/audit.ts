@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   signed_out: 'Signed out',
 }
 
-/** What calling a route is, in a few words. What is not here is told by its kind. */
+/** Descriptions of routes. An entry without one is described by its kind. */
 const DEEDS: Readonly<Record<string, string>> = {
   'POST /create_session': 'Created the sandbox',
   'GET /get_session': 'Viewed the sandbox',
@@ -66,23 +66,23 @@ const DEEDS: Readonly<Record<string, string>> = {
   'DELETE /threads/{thread_id}/snapshots/{snapshot_id}': 'Deleted a snapshot',
 }
 
-/** What somebody did. */
+/** Operation of a user. */
 export function deedOf(entry: Entry): string {
   const deed = entry.kind === 'used' ? DEEDS[entry.route] : undefined
   return deed ?? KINDS[entry.kind] ?? entry.kind
 }
 
-/** Entries of one person that say the same, one after the other. */
+/** Consecutive entries of one user with the same content. */
 export interface Folded {
-  /** The newest of them. */
+  /** The newest entry. */
   readonly entry: Entry
   readonly times: number
   readonly first: Entry
 }
 
 /**
- * Newest first; a page that asks every few seconds is one line. The server writes an entry when the call ends, so that
- * the numbers are not in the order of the times.
+ * Newest first. Repeated requests of a polling page are one line. The server writes an entry when the call ends, so the
+ * numbers are not in the order of the times.
  */
 export function fold(entries: readonly Entry[]): readonly Folded[] {
   const folded: Folded[] = []
@@ -102,7 +102,7 @@ function sameAs(a: Entry, b: Entry): boolean {
   return names.every((name) => a[name] === b[name])
 }
 
-/** Without what one has merely looked at oneself: a screen that is open asks and asks. */
+/** Without the user's own reads, because an open screen polls. */
 export function withoutOwnLooks(entries: readonly Entry[], me: string): readonly Entry[] {
   const isLook = (entry: Entry) => entry.kind === 'used' && entry.jti === undefined && entry.route.startsWith('GET ')
   return entries.filter((entry) => entry.sub !== me || !isLook(entry))
@@ -112,7 +112,7 @@ export function isRefusal(entry: Entry): boolean {
   return entry.outcome >= 400
 }
 
-/** A token that may still open something. */
+/** A token that may still be valid. */
 export interface LiveToken {
   readonly jti: string
   readonly subject: string
@@ -121,10 +121,10 @@ export interface LiveToken {
   readonly endsAt: number
 }
 
-/** No token lives longer. */
+/** Maximum lifetime of a token. */
 const LONGEST_MS = 900_000
 
-/** The tokens that were given out and neither ended nor were ended, newest first. */
+/** Issued tokens that have neither expired nor been revoked, newest first. */
 export function liveTokens(entries: readonly Entry[], now: number): readonly LiveToken[] {
   const rotated = entries.findLast((entry) => entry.kind === 'rotated')?.seq ?? 0
   const revoked = new Set(entries.flatMap((entry) => (entry.kind === 'revoked' ? [entry.detail] : [])))
@@ -167,7 +167,7 @@ export function ndjson(entries: readonly Entry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
 }
 
-/** As spreadsheets read it, with nothing in it that one of them would compute. */
+/** CSV without cells that a spreadsheet would evaluate. */
 export function csv(entries: readonly Entry[]): string {
   const lines = entries.map((entry) => COLUMNS.map((name) => cell(entry[name])).join(','))
   return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`

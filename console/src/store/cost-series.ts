@@ -2,7 +2,7 @@ import { number } from '~/api/data'
 import type { LogEvent } from '~/api/types'
 import { after } from './matches'
 
-/** What was used up to a moment, by what is loaded. */
+/** Usage up to a moment, from the loaded events. */
 export interface UsagePoint {
   readonly seq: number
   readonly at: number
@@ -12,14 +12,14 @@ export interface UsagePoint {
   readonly cacheTokens: number
 }
 
-/** Points that a chart or a table can show. */
+/** Points for a chart or a table. */
 const MOST_DRAWN = 240
 
 const START: UsagePoint = { seq: 0, at: 0, costUsd: 0, inputTokens: 0, outputTokens: 0, cacheTokens: 0 }
 
 /**
- * Cost and tokens over time, a point for each time that something was used. The gateway tells of each call what it
- * added; an agent that asks no model of ours reports its sum. Where both speak, the gateway is believed.
+ * Cost and tokens over time, one point for each use. The gateway reports each call; an agent without the gateway
+ * reports its sum. If both report, the gateway's figures are used.
  */
 export class CostSeries {
   #calls: UsagePoint[] = []
@@ -30,14 +30,14 @@ export class CostSeries {
     return this.#calls.length > 0 ? this.#calls : this.#reports
   }
 
-  /** Whether anything is known to have cost something: tokens without a price are not free. */
+  /** Whether a cost is known. Tokens without a price are not free. */
   get isPriced(): boolean {
     return this.#isPriced
   }
 
   append(event: LogEvent): void {
     if (event.event_type === 'agent.model_call') this.#calls.push(this.#point(event, this.#calls.at(-1) ?? START))
-    // What an agent says of caches the server does not count, and this is to be the same sum.
+    // Cached tokens of an agent's report are omitted, as in the sum of the server.
     else if (event.event_type === 'agent.usage') this.#reports.push({ ...this.#point(event, START), cacheTokens: 0 })
   }
 
@@ -48,7 +48,7 @@ export class CostSeries {
     for (const event of events) this.append(event)
   }
 
-  /** The last point that is not after the event with this number. */
+  /** The last point that is not later than the event with this number. */
   until(seq: number): UsagePoint {
     const { points } = this
     let low = 0
@@ -75,7 +75,7 @@ export class CostSeries {
   }
 }
 
-/** At most so many points, evenly in time, always with the first and the last. */
+/** At most this many points, evenly distributed in time, always with the first and the last. */
 export function thinned(points: readonly UsagePoint[], most = MOST_DRAWN): readonly UsagePoint[] {
   if (points.length <= most) return points
   const first = points[0] as UsagePoint

@@ -14,28 +14,28 @@ export interface Spent {
 const NOTHING: Spent = { costUsd: 0, inputTokens: 0, outputTokens: 0, cacheTokens: 0, toolCalls: 0 }
 
 /**
- * What a run has used, counted event by event. The server's own count, when it comes, is the truth up to the event with
- * which it was read; later events are added to it.
+ * Usage of a run, counted by event. The count of the server is exact up to the event with which it was read; later
+ * events are added.
  */
 export class Counters {
   #spent: Spent = NOTHING
   #countedUntil = 0
   readonly #tools = new Map<string, number>()
-  /** The numbers of the events with which tools were called. */
+  /** Numbers of the events of tool calls. */
   #calledAt: number[] = []
-  /** Cost and tokens over time, of the events that are loaded. */
+  /** Cost and tokens over time, from the loaded events. */
   readonly series = new CostSeries()
 
   get spent(): Spent {
     return this.#spent
   }
 
-  /** How often each tool was called, of the events that are loaded. */
+  /** Number of calls of each tool, from the loaded events. */
   get tools(): ReadonlyMap<string, number> {
     return this.#tools
   }
 
-  /** What had been used when that event was told: all that is known, less what came later. */
+  /** Usage at the time of an event: the total minus the later usage. */
   spentAt(seq: number): Spent {
     const last = this.series.until(Number.MAX_SAFE_INTEGER)
     const then = this.series.until(seq)
@@ -50,7 +50,7 @@ export class Counters {
     }
   }
 
-  /** The server's count, which includes the event with this number and all before. */
+  /** Sets the count of the server, which includes all events up to this number. */
   settle(run: Run, seq: number): void {
     if (seq < this.#countedUntil) return
     this.#countedUntil = seq
@@ -63,7 +63,7 @@ export class Counters {
     }
   }
 
-  /** A new event, at the end. */
+  /** Adds a new event at the end. */
   append(event: LogEvent): void {
     this.#note(event)
     if (event.seq <= this.#countedUntil) return
@@ -75,7 +75,7 @@ export class Counters {
     }
   }
 
-  /** Older events came or went: what is known only of loaded events is counted anew. */
+  /** After older events were loaded or removed, recounts the values that come only from loaded events. */
   rebuild(events: Iterable<LogEvent>): void {
     this.#tools.clear()
     this.#calledAt = []

@@ -1,10 +1,10 @@
-/** A line of a difference. Both numbers for one that stayed, one of them for one that went or came. */
+/** Line of a diff. An unchanged line has both numbers, an added or removed line has one. */
 export interface DiffLine {
   readonly kind: 'same' | 'plus' | 'minus'
   readonly text: string
   readonly before: number | undefined
   readonly after: number | undefined
-  /** The part that is other than in the line that this one replaces or is replaced by. */
+  /** The part that differs from the replaced line. */
   readonly differs: readonly [number, number] | undefined
 }
 
@@ -13,7 +13,7 @@ export interface Hunk {
   readonly lines: readonly DiffLine[]
 }
 
-/** Two lines beside each other; a side is empty where the other has more. */
+/** Two lines side by side. A side is undefined if the other has more lines. */
 export interface Pair {
   readonly left: DiffLine | undefined
   readonly right: DiffLine | undefined
@@ -21,7 +21,7 @@ export interface Pair {
 
 const HEADER = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
-/** Reads what `diff -u` writes. What it does not know it leaves out. */
+/** Parses the output of `diff -u`. Skips unknown lines. */
 export function parseDiff(text: string): readonly Hunk[] {
   const hunks: { header: string; lines: DiffLine[] }[] = []
   let before = 0
@@ -50,7 +50,7 @@ export function countLines(hunks: readonly Hunk[]): { readonly plus: number; rea
   return { plus: of('plus'), minus: of('minus') }
 }
 
-/** The lines of a hunk for two columns: what went beside what came instead. */
+/** Lines of a hunk in two columns: removed lines beside added ones. */
 export function pairs(lines: readonly DiffLine[]): readonly Pair[] {
   const pairs: Pair[] = []
   for (const { minus, plus, same } of runs(lines)) {
@@ -66,7 +66,7 @@ interface Run {
   readonly same: DiffLine | undefined
 }
 
-/** Cuts after every line that stayed: before it are the lines that went and those that came. */
+/** Splits after every unchanged line, so that each group has the removed and added lines before it. */
 function runs(lines: readonly DiffLine[]): readonly Run[] {
   const runs: Run[] = []
   let minus: DiffLine[] = []
@@ -88,7 +88,7 @@ function runs(lines: readonly DiffLine[]): readonly Run[] {
   return runs
 }
 
-/** Marks what is other in lines that replace each other, where as many came as went. */
+/** Marks the differing parts of replaced lines, if as many were added as removed. */
 function refine(lines: readonly DiffLine[]): readonly DiffLine[] {
   const refined = new Map<DiffLine, DiffLine>()
   for (const { minus, plus } of runs(lines)) {
@@ -105,7 +105,7 @@ function refine(lines: readonly DiffLine[]): readonly DiffLine[] {
   return lines.map((line) => refined.get(line) ?? line)
 }
 
-/** How long two lines are the same from the beginning, and from the end. */
+/** Lengths of the common prefix and suffix of two lines. */
 function differing(left: string, right: string): readonly [number, number] {
   const shorter = Math.min(left.length, right.length)
   let start = 0

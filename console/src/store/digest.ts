@@ -12,7 +12,7 @@ const WORDS: Readonly<Record<Kind, readonly [string, string]>> = {
   state: ['other event', 'other events'],
 }
 
-/** What is new since an event, in one sentence for those who cannot see it; empty if nothing is. */
+/** Summary of the events after a number, as one sentence for screen readers; empty without new events. */
 export function digest(rows: readonly Row[], afterSeq: number): string {
   const counts = new Map<Kind, number>()
   for (let index = rows.length - 1; index >= 0; index--) {

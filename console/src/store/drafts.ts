@@ -1,15 +1,12 @@
 import { Notifier, type Soon } from './notifier'
 
-/** An edit that is not saved: the text, and the version of the file that it began with. */
+/** Unsaved edit: the text, and the version of the file on which it is based. */
 export interface Draft {
   readonly text: string
   readonly tag: string
 }
 
-/**
- * What was typed and not saved, for as long as the page lives: another tab, another file or another sandbox loses
- * nothing. Whoever closes the page is asked first.
- */
+/** Unsaved edits of this page. Another tab, file or sandbox keeps them. Closing the page asks for confirmation. */
 export class Drafts {
   readonly notifier: Notifier
   readonly #drafts = new Map<string, Draft>()
@@ -32,12 +29,12 @@ export class Drafts {
     this.#forget([keyOf(sandboxId, path)])
   }
 
-  /** A file or a directory is gone, and the edits of what was in it. */
+  /** Removes the edits below a deleted file or directory. */
   remove(sandboxId: string, path: string): void {
     this.#forget(this.#at(sandboxId, path))
   }
 
-  /** A file or a directory got another name, and the edits go with it. */
+  /** Moves the edits below a renamed file or directory. */
   move(sandboxId: string, path: string, to: string): void {
     const from = keyOf(sandboxId, path)
     const moved = this.#at(sandboxId, path)
@@ -48,7 +45,7 @@ export class Drafts {
     this.#forget(moved)
   }
 
-  /** Whoever signs out leaves nothing behind. */
+  /** Deletes all edits at sign-out. */
   clear(): void {
     this.#forget([...this.#drafts.keys()])
   }

@@ -1,18 +1,18 @@
 /**
- * Tells an echo from news. The address of the page is changed from here and by others, and the page hears of both some
- * time after: what was named here has been left behind by then, and must not be gone back to.
+ * Separates own changes of the page address from others. The page gets both later: by then an own change may be
+ * outdated and must not be applied again.
  */
 export class Echoes<T> {
   readonly #named = new Set<T>()
   #last: T | undefined
 
-  /** This is what is named now. */
+  /** Records the value that was set. */
   name(value: T): void {
     this.#named.add(value)
     this.#last = value
   }
 
-  /** Whether what is heard was named here. After the last of those, or something else, it would be news. */
+  /** Whether the received value was set here. After the last own value, or another value, it is a new one. */
   hears(value: T): boolean {
     const isEcho = this.#named.has(value)
     if (!isEcho || value === this.#last) this.#named.clear()

@@ -6,12 +6,12 @@ import { Timeline } from './timeline'
 
 const PAGE = 200
 const LARGE_PAGE = 1000
-/** Events in memory at most; trimmed a tenth at a time, so that a trim is rare. */
+/** Maximum number of events in memory. A tenth is removed at a time, so that this is rare. */
 const CAP = 20_000
 const SLACK = 2_000
 const RETRY_MS = 2_000
 
-/** Pages of a log, always in ascending order. */
+/** Pages of a log in ascending order. */
 export interface History {
   newest(limit: number): Promise<Page>
   /** The newest events before this number. */
@@ -22,14 +22,14 @@ export interface History {
 
 export interface Page {
   readonly events: readonly LogEvent[]
-  /** The oldest event that the log still has; zero if it has none. */
+  /** Number of the oldest event of the log; zero if the log is empty. */
   readonly firstSeq: number
   readonly headSeq: number
 }
 
 /**
- * The events of one sandbox, in order and each once, whatever order they come in. The newest are loaded first; older ones
- * when somebody asks. A hole is fetched before anything after it is shown. Listeners hear of changes once a frame.
+ * Events of one sandbox, ordered and without duplicates, for any order of arrival. The newest are loaded first, older
+ * ones on demand. A gap is fetched before later events are shown. Listeners get one notification per frame.
  */
 export class EventStore {
   readonly notifier: Notifier
@@ -63,17 +63,17 @@ export class EventStore {
     return this.#isOpen
   }
 
-  /** Whether the end of the sandbox was told. */
+  /** Whether the sandbox has ended. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }
 
-  /** The last event that is shown, after which a stream goes on. */
+  /** Number of the last shown event, from which a stream continues. */
   get lastSeq(): number {
     return this.#lastSeq
   }
 
-  /** How many events the log has that are not here yet. */
+  /** Number of events of the log that are not loaded. */
   get behind(): number {
     return Math.max(0, this.#headSeq - this.#lastSeq)
   }
@@ -87,17 +87,17 @@ export class EventStore {
     return this.#older !== undefined
   }
 
-  /** The first event that is here; zero if none is. */
+  /** Number of the first loaded event; zero without one. */
   get firstSeq(): number {
     return this.#events[0]?.seq ?? 0
   }
 
-  /** The oldest event that the log is known to have. */
+  /** Number of the oldest known event of the log. */
   get oldestKept(): number {
     return this.#oldestKept
   }
 
-  /** The newest event that the log is known to have. */
+  /** Number of the newest known event of the log. */
   get headSeq(): number {
     return this.#headSeq
   }
@@ -107,7 +107,7 @@ export class EventStore {
     this.#show(await this.#history.newest(PAGE))
   }
 
-  /** Loads the page around an event instead: a window on the past, which no stream reaches. */
+  /** Loads the page around an event instead. This page is not live. */
   async openAt(seq: number): Promise<void> {
     this.#show(await this.#history.after(Math.max(0, seq - PAGE / 2 - 1), PAGE))
   }
@@ -123,14 +123,14 @@ export class EventStore {
     this.notifier.changed()
   }
 
-  /** After a lost connection: how far the log has come meanwhile, so that it can be said. */
+  /** After a lost connection, reads the newest number of the log, to show the number of missed events. */
   async lookAhead(): Promise<void> {
     const page = await this.#history.newest(1)
     this.#headSeq = Math.max(this.#headSeq, page.headSeq)
     this.notifier.changed()
   }
 
-  /** An event from a stream. Those that were here already are dropped. */
+  /** Adds an event from a stream. Drops duplicates. */
   receive(event: LogEvent): void {
     if (event.seq <= this.#lastSeq) return
     this.#ahead.set(event.seq, event)
@@ -138,13 +138,13 @@ export class EventStore {
     if (this.#isOpen) this.#drain()
   }
 
-  /** The server's own count of what was used. */
+  /** Sets the usage that the server counted. */
   settle(run: Run, seq: number): void {
     this.counters.settle(run, seq)
     this.notifier.changed()
   }
 
-  /** Loads the page before the first event; a second call while it comes is the same. */
+  /** Loads the page before the first event. Concurrent calls share one request. */
   loadOlder(limit = PAGE): Promise<void> {
     const first = this.#events[0]
     if (first === undefined || !this.hasOlder) return Promise.resolve()
@@ -156,7 +156,7 @@ export class EventStore {
     return this.#older
   }
 
-  /** Loads the page after the last event of a window on the past. */
+  /** Loads the page after the last event of a page of older ones. */
   async loadNewer(): Promise<void> {
     if (this.behind === 0 || this.#newer !== undefined) return this.#newer
     this.#newer = this.#extend().finally(() => {
@@ -165,7 +165,7 @@ export class EventStore {
     return this.#newer
   }
 
-  /** Loads older pages as long as there are any, and room for them. Stops when the signal says so. */
+  /** Loads older pages while there are any and memory permits. The signal stops it. */
   async loadAll(signal: AbortSignal): Promise<void> {
     while (this.hasOlder && !signal.aborted) {
       const first = this.firstSeq
@@ -174,7 +174,7 @@ export class EventStore {
     }
   }
 
-  /** Loads older pages until the event with this number is here. Returns whether it is. */
+  /** Loads older pages until the event with this number is loaded. Returns whether it is. */
   async reach(seq: number): Promise<boolean> {
     for (
       let first = this.#events[0];
@@ -207,7 +207,7 @@ export class EventStore {
     this.notifier.changed()
   }
 
-  /** Shows what follows without a hole; fetches the hole if there is one. */
+  /** Shows events up to the first gap, and fetches the gap. */
   #drain(): void {
     for (let next = this.#ahead.get(this.#lastSeq + 1); next !== undefined; next = this.#ahead.get(this.#lastSeq + 1)) {
       this.#ahead.delete(next.seq)
@@ -232,7 +232,7 @@ export class EventStore {
     }
   }
 
-  /** The log has nothing between the last event and those ahead: it was removed. */
+  /** The log has no events in the gap: retention removed them. */
   #skipHole(): void {
     const next = this.#ahead.get(Math.min(...this.#ahead.keys()))
     if (next !== undefined) this.#append(next)
@@ -264,7 +264,7 @@ export class EventStore {
     this.notifier.changed()
   }
 
-  /** Why there is nothing before the first event, if something was. */
+  /** Why there are no events before the first one, if there were some. */
   #gapBefore(): GapReason | undefined {
     if (this.firstSeq <= 1 || this.hasOlder) return undefined
     return this.firstSeq <= this.#oldestKept ? 'removed' : 'unloaded'

@@ -6,7 +6,7 @@ import { type Directories, nameOf, parentOf } from './file-tree'
 import { type Flood, floodOf } from './floods'
 import { Notifier, type Soon } from './notifier'
 
-/** The events of files, in ascending order; the newest page, or the one before a number. */
+/** Events of files in ascending order: the newest page, or the page before a number. */
 export interface FileEvents {
   page(before: number | undefined): Promise<Page>
 }
@@ -19,21 +19,21 @@ interface Version {
   readonly size: number
 }
 
-/** What became of a file between two moments. */
+/** Change of a file between two moments. */
 export interface Change {
   readonly path: string
   readonly how: 'added' | 'modified' | 'deleted'
-  /** The last event of it before the second moment. */
+  /** Its last event before the second moment. */
   readonly seq: number
   readonly at: string
 }
 
-/** So many events of files are looked through. */
+/** Maximum number of file events that are read. */
 const CAP = 20_000
 
 /**
- * What the log tells of files: every version of every path, so that any two moments can be compared. It reads the log
- * back to the beginning, then follows what comes.
+ * File history from the log: every version of every path, so that any two moments can be compared. Reads the log back
+ * to its beginning, then follows new events.
  */
 export class FileChanges implements Directories {
   readonly notifier: Notifier
@@ -60,12 +60,12 @@ export class FileChanges implements Directories {
     return this.#problem
   }
 
-  /** Whether the log was read back to its beginning; it is not if it tells of too much. */
+  /** Whether the log was read back to its beginning; false if it is too long. */
   get isComplete(): boolean {
     return this.#isComplete
   }
 
-  /** The last event that is taken in. */
+  /** Number of the last processed event. */
   get lastSeq(): number {
     return this.#lastSeq
   }
@@ -79,7 +79,7 @@ export class FileChanges implements Directories {
     return this.#loading
   }
 
-  /** Takes in the newest events; those that were seen are skipped. */
+  /** Processes the newest events. Skips processed ones. */
   follow(events: readonly LogEvent[]): void {
     if (!this.#isLoaded) return
     let first = events.length
@@ -90,7 +90,7 @@ export class FileChanges implements Directories {
     if (fresh.some((event) => event.event_type.startsWith('file.'))) this.notifier.changed()
   }
 
-  /** The files that are not the same after `to` as after `from`, by path. */
+  /** Files that differ between `from` and `to`, by path. */
   between(from: number, to: number): readonly Change[] {
     const changes: Change[] = []
     for (const [path, versions] of this.#versions) {
@@ -102,17 +102,17 @@ export class FileChanges implements Directories {
     return changes.sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
-  /** What was only counted between the two. */
+  /** Changes between the two moments that the log only counted. */
   floods(from: number, to: number): readonly Flood[] {
     return this.#floods.filter((flood) => flood.seq > from && flood.seq <= to)
   }
 
-  /** Whether something happened to the file after this event. */
+  /** Whether the file changed after this event. */
   isOutdated(path: string, seq: number): boolean {
     return (this.#versions.get(path)?.at(-1)?.seq ?? 0) > seq
   }
 
-  /** What was in a directory in the end, as far as the log told. */
+  /** Last known content of a directory, from the log. */
   async list(path: string): Promise<readonly Entry[]> {
     await this.load()
     if (this.#problem !== undefined && !this.#isLoaded) throw this.#problem
@@ -167,7 +167,7 @@ export class FileChanges implements Directories {
     else this.#add(path, event, isThere)
   }
 
-  /** A directory that goes takes along what is in it. */
+  /** A deleted directory deletes its content. */
   #folder(path: string, isThere: boolean, event: LogEvent): void {
     if (isThere) {
       this.#folders.add(path)

@@ -11,18 +11,18 @@ const IMAGES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** So much of a file that is too large is shown. */
+/** Shown part of a file that is too large. */
 const HEAD = 256 * 1024
 const HEX = 4 * 1024
 const HEX_LINE = 16
 
-/** How a file is shown. */
+/** Display form of a file. */
 export type Shown =
   | { readonly kind: 'text'; readonly text: string; readonly isWhole: boolean }
   | { readonly kind: 'image'; readonly mediaType: string; readonly text: string | undefined }
   | { readonly kind: 'binary'; readonly lines: readonly string[] }
 
-/** What the end of a name says about images; the content is never asked. */
+/** Image types by file extension; the content is not inspected. */
 export function imageType(path: string): string | undefined {
   const [, end] = /\.([a-z]+)$/i.exec(nameOf(path)) ?? []
   return IMAGES[end?.toLowerCase() ?? '']
@@ -37,7 +37,7 @@ export function show(path: string, content: Content): Shown {
   return { kind: 'text', text: isWhole ? text : head(text), isWhole }
 }
 
-/** The text of a file, or nothing for what is none. A character that was cut at the end of a piece does not count. */
+/** Text of a file, or undefined for a binary file. A truncated last character is ignored. */
 function textOf({ bytes, size }: Content): string | undefined {
   if (bytes.includes(0)) return undefined
   try {
@@ -53,7 +53,7 @@ function head(text: string): string {
   return end > 0 ? cut.slice(0, end + 1) : cut
 }
 
-/** Bytes as people read them: where, sixteen of them, and the letters among them. */
+/** Hex dump: offset, sixteen bytes, and their characters. */
 export function hex(bytes: Uint8Array): readonly string[] {
   const lines: string[] = []
   for (let at = 0; at < bytes.length; at += HEX_LINE) {

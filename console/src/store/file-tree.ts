@@ -3,14 +3,14 @@ import type { Entry } from '~/api/files'
 import type { LogEvent } from '~/api/types'
 import { Notifier, type Soon } from './notifier'
 
-/** Where directories are read from. */
+/** Source of directories. */
 export interface Directories {
   list(path: string): Promise<readonly Entry[]>
 }
 
 export type How = 'created' | 'modified' | 'deleted'
 
-/** The last that was told of a path since the tree is looked at. */
+/** Last event of a path since the tree was opened. */
 export interface Mark {
   readonly how: How
   readonly at: number
@@ -18,14 +18,14 @@ export interface Mark {
   readonly sha256: string | undefined
 }
 
-/** A line of the tree. */
+/** Row of the tree. */
 export interface TreeRow {
   readonly entry: Entry
-  /** From one, as ARIA counts. */
+  /** Level from one, as in ARIA. */
   readonly level: number
   readonly position: number
   readonly siblings: number
-  /** Undefined for what cannot be opened. */
+  /** Undefined for an entry without children. */
   readonly isExpanded: boolean | undefined
   readonly isLoading: boolean
   readonly problem: unknown
@@ -35,20 +35,20 @@ interface Folder {
   readonly entries: Map<string, Entry>
   isLoaded: boolean
   isLoading: boolean
-  /** Something happened in it while it was read: what was read may be older. */
+  /** The directory changed while it was read, so the listing may be outdated. */
   isStale: boolean
   problem: unknown
 }
 
 const MOST_MARKS = 5_000
 const REREAD_MS = 400
-/** Events after which the folders are read again. */
+/** Events after which the directories are read again. */
 const REREAD = new Set(['file.changes_folded', 'sandbox.resumed', 'sandbox.woken', 'sandbox.recovered'])
 const ORDER = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
 /**
- * The files of a sandbox, a directory at a time: one is read when it is opened, and events patch those that were read.
- * Listeners hear of changes once a frame.
+ * Files of a sandbox by directory: a directory is read when it is opened, and events update it. Listeners get one
+ * notification per frame.
  */
 export class FileTree {
   readonly notifier: Notifier
@@ -62,7 +62,7 @@ export class FileTree {
   #rowsFilter = ''
   #reread: ReturnType<typeof setTimeout> | undefined
 
-  /** `seen` is the last event that the directories are known to include. */
+  /** `seen` is the number of the last event that the directories include. */
   constructor(directories: Directories, seen: number, soon?: Soon) {
     this.#directories = directories
     this.#seen = seen
@@ -73,7 +73,7 @@ export class FileTree {
     return this.#folders.get('')?.isLoaded ?? false
   }
 
-  /** Why the workspace itself cannot be shown. */
+  /** Why the workspace cannot be shown. */
   get problem(): unknown {
     return this.#folders.get('')?.problem
   }
@@ -86,7 +86,7 @@ export class FileTree {
     return this.#marks.get(path)
   }
 
-  /** The last event that only counted changes: any file may be another one. */
+  /** Number of the last event that only counted changes, so any file may have changed. */
   get flooded(): number {
     return this.#flooded
   }
@@ -95,7 +95,7 @@ export class FileTree {
     return this.#folders.get(parentOf(path))?.entries.get(nameOf(path))
   }
 
-  /** Opens a directory, and reads it if that was not done yet. */
+  /** Opens a directory, and reads it the first time. */
   async expand(path: string): Promise<void> {
     this.#expanded.add(path)
     this.#changed()
@@ -108,17 +108,17 @@ export class FileTree {
     this.#changed()
   }
 
-  /** Opens the directories above a path, so that it is in sight. */
+  /** Opens the parents of a path, so that it is visible. */
   async reveal(path: string): Promise<void> {
     for (const above of ancestorsOf(path)) await this.expand(above)
   }
 
-  /** Reads again whatever was read. */
+  /** Reads all loaded directories again. */
   async refresh(): Promise<void> {
     await Promise.all([...this.#folders.keys()].map((path) => this.#read(path)))
   }
 
-  /** Takes in the newest events; those that were seen are skipped. */
+  /** Processes the newest events. Skips processed ones. */
   follow(events: readonly LogEvent[]): void {
     let first = events.length
     while (first > 0 && (events[first - 1]?.seq ?? 0) > this.#seen) first--
@@ -126,7 +126,7 @@ export class FileTree {
     this.#seen = Math.max(this.#seen, events.at(-1)?.seq ?? 0)
   }
 
-  /** What is in sight, from top to bottom; with a filter, what was read and has it in its name, and the way there. */
+  /** The visible rows. With a filter: the loaded entries whose names match, and their parents. */
   rows(filter = ''): readonly TreeRow[] {
     if (this.#rows === undefined || this.#rowsFilter !== filter) {
       const rows: TreeRow[] = []
@@ -229,7 +229,7 @@ export class FileTree {
       if (folder.isLoading) folder.isStale = true
       return
     }
-    // Nobody looked into its directory: that there is one is all that can be seen of it.
+    // Its directory is not loaded, so only its existence is known.
     const above = ancestorsOf(entry.path).findLast((path) => this.#folders.has(parentOf(path)) && path !== '')
     if (above === undefined) return
     const siblings = this.#folders.get(parentOf(above))
@@ -277,8 +277,8 @@ const HOW: Readonly<Record<string, How>> = {
 }
 
 function entryOf(path: string, { event_data: data }: LogEvent): Entry {
-  const told = text(data, 'type') as Entry['type'] | undefined
-  const type = flag(data, 'directory') ? 'directory' : (told ?? 'file')
+  const named = text(data, 'type') as Entry['type'] | undefined
+  const type = flag(data, 'directory') ? 'directory' : (named ?? 'file')
   return { name: nameOf(path), path, type, size: number(data, 'size') ?? 0 }
 }
 
@@ -296,7 +296,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** The directories above a path, the workspace first. */
+/** The parents of a path, from the root. */
 export function ancestorsOf(path: string): readonly string[] {
   const parts = path.split('/')
   return parts.map((_, index) => parts.slice(0, index).join('/'))

@@ -1,16 +1,16 @@
 import { EventStore, type History } from './event-store'
 
-/** So near to what is loaded, the pages between are loaded too; further away, a window of its own is opened. */
+/** Distance from the loaded events up to which the pages between are loaded. Beyond it, a separate page is opened. */
 const NEAR = 2_000
 
 export type Found =
   | { readonly kind: 'here'; readonly store: EventStore }
-  /** The log no longer has it: it begins later. */
+  /** Retention has removed the event. */
   | { readonly kind: 'removed' }
-  /** The log has not come so far. */
+  /** The log does not have the event yet. */
   | { readonly kind: 'missing' }
 
-/** Finds the event with this number, in what is loaded or by asking for the page that it is on. */
+/** Finds the event with this number in the loaded events, or loads its page. */
 export async function findEvent(live: EventStore, history: History, seq: number): Promise<Found> {
   if (seq > live.headSeq) return { kind: 'missing' }
   if (seq < live.firstSeq - NEAR) {

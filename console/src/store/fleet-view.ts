@@ -1,7 +1,7 @@
 import type { Status } from '~/api/types'
 import type { FleetRow } from './fleet'
 
-/** A running agent that has said nothing for so long may be stuck. */
+/** A running agent without an event for this time may be stuck. */
 const QUIET_MS = 120_000
 
 export const SORTS = ['activity', 'age', 'cost', 'title', 'status'] as const
@@ -23,18 +23,18 @@ const URGENCY: Record<Status, number> = {
   terminated: 6,
 }
 
-/** How long a running agent has been quiet, or nothing if it is not. */
+/** Time since the last event of a running agent; undefined if it is short. */
 export function quietFor(row: FleetRow, now: number): number | undefined {
   const silence = now - row.lastEventAt
   return row.status === 'running' && row.sandbox.run !== undefined && silence > QUIET_MS ? silence : undefined
 }
 
-/** Whether it is a sandbox without an agent in which no command runs. */
+/** Whether the sandbox has no agent and no running command. */
 export function isIdle({ sandbox, status, action }: FleetRow): boolean {
   return status === 'running' && sandbox.run === undefined && action === ''
 }
 
-/** The rows that a filter leaves, in the order that it asks for. */
+/** The rows that match a filter, in its order. */
 export function arrange(rows: readonly FleetRow[], filter: FleetFilter): FleetRow[] {
   const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean)
   return rows
@@ -57,7 +57,7 @@ function searchable(row: FleetRow): string {
   return parts.join(' ').toLowerCase()
 }
 
-/** The rows in the order of an earlier moment; those that came since are at the end. */
+/** The rows in an earlier order; new rows are at the end. */
 export function keepOrder(rows: readonly FleetRow[], order: readonly string[]): FleetRow[] {
   const place = new Map(order.map((id, index) => [id, index]))
   const at = (row: FleetRow) => place.get(row.sandbox.sandbox_id) ?? order.length

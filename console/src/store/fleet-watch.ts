@@ -5,12 +5,12 @@ import { Fleet } from './fleet'
 import { newest } from './history'
 
 const PAGE = 500
-/** Changes come in bursts: one question answers all of them. */
+/** Changes come in bursts: one request covers all of them. */
 const RELOAD_AFTER_MS = 400
-/** The events of a step of an agent are fewer. */
+/** Maximum number of events in one step of an agent. */
 const RECALLED_EVENTS = 20
 
-/** The fleet as it is now: the list from the server, and the events since. */
+/** The live fleet: the list of the server, and the events since. */
 export class FleetWatch {
   readonly fleet: Fleet
   readonly #feed: Feed
@@ -27,7 +27,7 @@ export class FleetWatch {
     this.fleet = new Fleet(() => this.#reloadSoon())
   }
 
-  /** Why the list could not be read, the last time it was tried. */
+  /** Why the last read of the list failed. */
   get failure(): unknown {
     return this.#failure
   }
@@ -48,7 +48,7 @@ export class FleetWatch {
     this.#leave()
   }
 
-  /** Whether those that have ended are wanted, too. */
+  /** Whether ended sandboxes are included. */
   setWithEnded(withEnded: boolean): void {
     if (this.#withEnded === withEnded) return
     this.#withEnded = withEnded
@@ -70,8 +70,8 @@ export class FleetWatch {
   }
 
   /**
-   * Asks once what a sandbox does: events only tell it of those that begin something else. Only for a sandbox that a
-   * person sees, because the audit log records each request as a read of that sandbox.
+   * Reads the current activity of a sandbox once, because events report only later activities. Only for a visible
+   * sandbox: the audit log records each request as a read.
    */
   recall({ sandbox_id: id, run }: Sandbox): void {
     if (this.#recalled.has(id)) return

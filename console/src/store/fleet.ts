@@ -4,7 +4,7 @@ import { Notifier, type Soon } from './notifier'
 
 const MOST_SAMPLES = 40
 
-/** An event as the stream of all sandboxes tells it. */
+/** Event of the feed of all sandboxes. */
 export interface FleetEvent {
   readonly seq: number
   readonly sandbox_id: string
@@ -13,13 +13,13 @@ export interface FleetEvent {
   readonly data: EventData
 }
 
-/** A sandbox as a row of the fleet: what the server said of it, and what happened since. */
+/** Row of the fleet: the description of the server, and the events since. */
 export interface FleetRow {
   readonly sandbox: Sandbox
   readonly title: string
   readonly status: Status
   readonly lastEventAt: number
-  /** What the agent does, in a few words. */
+  /** Activity of the agent in a few words. */
   readonly action: string
   readonly costUsd: number
   readonly toolCalls: number
@@ -28,10 +28,10 @@ export interface FleetRow {
   readonly memory: readonly number[]
 }
 
-/** Types that say nothing about what goes on in a sandbox. */
+/** Types of events that are not activities. */
 const NO_SIGN_OF_LIFE = new Set(['sandbox.metrics'])
 
-/** Events after which only the server knows how things stand. */
+/** Events after which the state must be read from the server. */
 const DECISIVE = new Set([
   'sandbox.started',
   'sandbox.paused',
@@ -48,7 +48,7 @@ const DECISIVE = new Set([
   'sandbox.review_expired',
 ])
 
-/** All sandboxes that the caller may see, kept up to date by events. Listeners hear of changes once a frame. */
+/** All sandboxes that the user may see, updated by events. Listeners get one notification per frame. */
 export class Fleet {
   readonly notifier: Notifier
   readonly #reload: () => void
@@ -56,7 +56,7 @@ export class Fleet {
   #list: readonly FleetRow[] | undefined
   #isLoaded = false
 
-  /** `reload` is called when events alone no longer tell the state; it may be called often. */
+  /** `reload` is called when the events do not determine the state; possibly often. */
   constructor(reload: () => void, soon?: Soon) {
     this.#reload = reload
     this.notifier = new Notifier(soon)
@@ -76,7 +76,7 @@ export class Fleet {
     return this.#rows.get(sandboxId)
   }
 
-  /** What the server says now; samples and actions that only events told are kept. */
+  /** Applies the list of the server. Keeps samples and activities that only events contain. */
   load(sandboxes: readonly Sandbox[]): void {
     const before = this.#rows
     this.#rows = new Map(
@@ -94,7 +94,7 @@ export class Fleet {
     this.#changed()
   }
 
-  /** Takes what an agent does from events that are older than this page, unless newer ones told it. */
+  /** Applies the activity from older events, unless a newer event set it. */
   remember(sandboxId: string, events: readonly LogEvent[]): void {
     const row = this.#rows.get(sandboxId)
     if (row === undefined || row.action !== '') return
@@ -143,7 +143,7 @@ function patched(row: FleetRow, event: FleetEvent): FleetRow {
     case 'agent.model_call':
       return { ...heard, costUsd: heard.costUsd + (number(data, 'cost_usd') ?? 0) }
     case 'command.completed':
-      // A command of a user, while the agent does something else.
+      // Command of a user, while the agent has another activity.
       return row.sandbox.run === undefined ? { ...heard, action } : heard
     default:
       return { ...heard, action }
@@ -189,7 +189,7 @@ function toolAction(data: EventData): string {
   return `${text(data, 'tool_name') ?? 'tool'} ${toolSummary(object(data, 'tool_input'))}`.trim()
 }
 
-/** What a tool was asked to do, in one line: the command, the path, or the first text there is. */
+/** Summary of a tool call in one line: the command, the path, or the first text. */
 export function toolSummary(input: EventData): string {
   for (const name of ['command', 'file_path', 'path', 'pattern', 'url', 'query', 'description']) {
     const found = text(input, name)

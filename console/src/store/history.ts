@@ -5,7 +5,7 @@ import type { FileEvents } from './file-changes'
 
 const FILE_PAGE = 1_000
 
-/** The log of a sandbox, as the server has it. */
+/** The log of a sandbox on the server. */
 export function historyOf(sandboxId: string): History {
   return {
     newest: (limit) => page(sandboxId, { newest: true, limit }),
@@ -14,7 +14,7 @@ export function historyOf(sandboxId: string): History {
   }
 }
 
-/** What the log of a sandbox tells of its files alone. */
+/** The file events in the log of a sandbox. */
 export function fileEventsOf(sandboxId: string): FileEvents {
   return {
     page: (before) => {
@@ -24,7 +24,7 @@ export function fileEventsOf(sandboxId: string): FileEvents {
   }
 }
 
-/** The newest events of a type, or of all types with this beginning, in ascending order. */
+/** The newest events of a type or of a prefix, in ascending order. */
 export async function newest(sandboxId: string, type: string, limit: number): Promise<readonly LogEvent[]> {
   return (await page(sandboxId, { type, newest: true, limit })).events
 }
@@ -40,7 +40,7 @@ interface Query {
 async function page(sandboxId: string, query: Query): Promise<Page> {
   const params = { path: { sandbox_id: sandboxId }, query }
   const answer = await body(api.GET('/api/v1/sandboxes/{sandbox_id}/events', { params }))
-  // The same address is a stream for whoever asks for one, which the description knows and the client did not.
+  // The same route returns a stream on request. The generated client does not know that.
   if (typeof answer === 'string') throw new TypeError('the server sent a stream instead of a page')
   return { events: answer.events as readonly LogEvent[], firstSeq: answer.first_seq, headSeq: answer.head_seq }
 }

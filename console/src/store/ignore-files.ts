@@ -3,14 +3,14 @@ import type { LogEvent } from '~/api/types'
 
 const NAME = '.gitignore'
 
-/** Where the log told of `.gitignore` files. It looks at each event once. */
+/** The `.gitignore` files in the log. Processes each event once. */
 export class IgnoreFiles {
   #lastSeq = 0
   #hasFiles = false
-  /** The last event of each file that is there, by its path. */
+  /** Last event of each existing file, by path. */
   #found: ReadonlyMap<string, number> = new Map()
 
-  /** Whether the log told of any file: otherwise there is nothing to hide. */
+  /** Whether the log contains such a file. Otherwise nothing is hidden. */
   get hasFiles(): boolean {
     return this.#hasFiles
   }

@@ -7,7 +7,7 @@ export type AskedReview = components['schemas']['ReviewOfAll']
 const DAY_MS = 24 * 3_600_000
 
 interface Base {
-  /** What it is known by, here and in the address. */
+  /** Key of the item, also in the address. */
   readonly key: string
   readonly at: string
   readonly sandboxId: string
@@ -15,7 +15,7 @@ interface Base {
   readonly owner: string
 }
 
-/** Something that needs a person, or that they should know. */
+/** Item that needs a person or informs one. */
 export type Item =
   | (Base & { readonly kind: 'review'; readonly review: AskedReview })
   | (Base & { readonly kind: 'failure'; readonly reason: string; readonly run: Run; readonly isBudget: boolean })
@@ -26,14 +26,14 @@ export interface Sources {
   /** Sandboxes whose run has failed. */
   readonly failed: readonly Sandbox[]
   readonly interventions: readonly { readonly sandbox: Sandbox; readonly event: LogEvent }[]
-  /** Keys of what somebody has put away. */
+  /** Keys of dismissed items. */
   readonly seen: ReadonlySet<string>
-  /** Questions that were there without an answer since this was opened: they stay, with the answer that they got. */
+  /** Questions that were open since the list was opened. They stay, with their answers. */
   readonly held: ReadonlySet<string>
   readonly now: number
 }
 
-/** Questions first, the one that waited longest at the top; then what happened in the last day, newest first. */
+/** Questions first, the oldest at the top; then the events of the last day, newest first. */
 export function merged({ reviews, failed, interventions, seen, held, now }: Sources): Item[] {
   const questions = reviews
     .filter((one) => one.status === 'pending' || held.has(one.review_id))
@@ -88,7 +88,7 @@ function intervention({ sandbox, event }: Sources['interventions'][number]): Ite
   }
 }
 
-/** The item before or after one; the nearest end where there is none. */
+/** The item before or after another one, or the nearest end. */
 export function neighbour(items: readonly Item[], key: string | undefined, by: number): Item | undefined {
   const now = items.findIndex((item) => item.key === key)
   if (now < 0) return items[0]

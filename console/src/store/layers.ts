@@ -81,7 +81,7 @@ function dependenciesOf(knot: Knot, known: ReadonlyMap<string, Knot>): string[] 
   return [...new Set(knot.dependsOn)].filter((id) => id !== knot.id && known.has(id))
 }
 
-/** The connected parts, in the order of their first knots. */
+/** The connected parts, in the order of their first nodes. */
 export function partsOf(knots: readonly Knot[]): Knot[][] {
   const known = new Map(knots.map((knot) => [knot.id, knot]))
   const neighbours = new Map([...known.keys()].map((id) => [id, [] as string[]]))
@@ -113,8 +113,8 @@ export function partsOf(knots: readonly Knot[]): Knot[][] {
 }
 
 /**
- * The layer of each knot: one more than the last layer of its dependencies. In a cycle, the first knot counts as free
- * of those dependencies that have no layer yet.
+ * The layer of each node: one more than the last layer of its dependencies. In a cycle, the first node ignores
+ * dependencies without a layer.
  */
 export function layersOf(knots: readonly Knot[]): Map<string, number> {
   const known = new Map(knots.map((knot) => [knot.id, knot]))
@@ -146,7 +146,7 @@ export function layersOf(knots: readonly Knot[]): Map<string, number> {
   return layers
 }
 
-/** The next knot without a layer. */
+/** The next node without a layer. */
 function nextOf(rest: Iterator<Knot>, layers: ReadonlyMap<string, number>): string | undefined {
   for (let next = rest.next(); !next.done; next = rest.next()) if (!layers.has(next.value.id)) return next.value.id
   return undefined

@@ -80,7 +80,7 @@ export function isStartOfRun({ event_type: type, event_data: data }: LogEvent): 
   return type === 'agent.started' || (type === 'agent.status' && text(data, 'status') === 'in_progress')
 }
 
-/** Whether an event belongs to the end of a run. A worker and the server tell it with up to four events. */
+/** Whether an event belongs to the end of a run. A worker and the server report it with up to four events. */
 export function isEndOfRun({ event_type: type, event_data: data }: LogEvent): boolean {
   if (type === 'agent.status') return ['completed', 'failed'].includes(text(data, 'status') ?? '')
   return ['agent.results', 'agent.completed', 'agent.failed', 'sandbox.run_ended'].includes(type)

@@ -2,7 +2,7 @@ import { flag, number, object, text } from '~/api/data'
 import type { LogEvent } from '~/api/types'
 import { isProcess, toolSummary } from './fleet'
 
-/** Whether the event tells of something that went wrong. */
+/** Whether the event reports a failure. */
 export function isFailed({ event_type: type, event_data: data }: LogEvent): boolean {
   switch (type) {
     case 'agent.tool_result':
@@ -41,14 +41,14 @@ const MARKS: Readonly<Record<string, Mark>> = {
   'sandbox.run_ended': 'state',
 }
 
-/** What somebody who goes through a run would stop at. */
+/** Notable events of a run. */
 export function markOf(event: LogEvent): Mark | undefined {
   return isFailed(event) ? 'error' : MARKS[event.event_type]
 }
 
 const PREVIEW = 240
 
-/** One line of what an event says: what a person would read of it first. */
+/** Summary of an event in one line. */
 export function previewOf({ event_type: type, event_data: data }: LogEvent): string {
   if (type === 'agent.tool_use') {
     return `${text(data, 'tool_name') ?? 'tool'} ${toolSummary(object(data, 'tool_input'))}`.trim()
@@ -67,7 +67,7 @@ function firstLine(words: string): string {
 
 const SIZES = new WeakMap<LogEvent, number>()
 
-/** How large its data is, in characters of JSON. Counted when somebody looks. */
+/** Size of its data in characters of JSON, computed on demand. */
 export function sizeOf(event: LogEvent): number {
   const known = SIZES.get(event)
   if (known !== undefined) return known
@@ -76,7 +76,7 @@ export function sizeOf(event: LogEvent): number {
   return size
 }
 
-/** Where the event with this number is in a log in order, or the last before it; -1 if all are after it. */
+/** Index of the event with this number, or of the last event before it; -1 if all are later. */
 export function indexUntil(events: readonly LogEvent[], seq: number): number {
   let low = 0
   let high = events.length

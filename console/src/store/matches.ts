@@ -1,18 +1,18 @@
-/** What is looked for in a list that grows. */
+/** Search in a growing list. */
 export interface Sought<T> {
   readonly test: (item: T) => boolean
-  /** Whether an item may yet be replaced by another: only those are looked at again. The last may have its own rule. */
+  /** Whether an item may still be replaced. Only such items are tested again. The last item may have its own rule. */
   readonly isOpen?: (item: T, isLast: boolean) => boolean
 }
 
 /**
- * Where the items are that match, in order. Nothing is looked at twice that cannot change: what it costs to bring it up
- * to date depends on what is new, not on how much there is. A list that was made anew is another array.
+ * Sorted indexes of the matching items. Items that cannot change are tested once, so an update costs only the new
+ * items. A rebuilt list is another array.
  */
 export class Matches<T> {
   readonly #sought: Sought<T>
   #items: readonly T[] = []
-  #looked = 0
+  #tested = 0
   #found: number[] = []
   #open: number[] = []
 
@@ -20,24 +20,24 @@ export class Matches<T> {
     this.#sought = sought
   }
 
-  /** The places of those that match. The same array as long as nothing has changed. */
+  /** Indexes of the matches. The same array until something changes. */
   get found(): readonly number[] {
     return this.#found
   }
 
   update(items: readonly T[]): this {
-    if (items !== this.#items || items.length < this.#looked) {
+    if (items !== this.#items || items.length < this.#tested) {
       this.#items = items
-      this.#looked = 0
+      this.#tested = 0
       this.#found = []
       this.#open = []
     }
-    const open = this.#open.filter((index) => this.#look(index))
+    const open = this.#open.filter((index) => this.#testAgain(index))
     const added: number[] = []
-    for (; this.#looked < items.length; this.#looked++) {
-      const item = items[this.#looked] as T
-      if (this.#sought.test(item)) added.push(this.#looked)
-      if (this.#sought.isOpen?.(item, this.#looked === items.length - 1)) open.push(this.#looked)
+    for (; this.#tested < items.length; this.#tested++) {
+      const item = items[this.#tested] as T
+      if (this.#sought.test(item)) added.push(this.#tested)
+      if (this.#sought.isOpen?.(item, this.#tested === items.length - 1)) open.push(this.#tested)
     }
     if (added.length > 0) this.#found = this.#found.concat(added)
     this.#open = open
@@ -48,20 +48,20 @@ export class Matches<T> {
     return this.#found[after(this.#found, index) - 1] === index
   }
 
-  /** How many matches there are at this place and before it. */
+  /** Number of matches up to this index. */
   countUntil(index: number): number {
     return after(this.#found, index)
   }
 
-  /** The nearest match after this place, or before it; from the other end if there is none. */
+  /** The nearest match after or before this index; wraps around. */
   next(index: number, step: 1 | -1): number | undefined {
     const found = this.#found
     if (step > 0) return found[after(found, index)] ?? found[0]
     return found[after(found, index - 1) - 1] ?? found.at(-1)
   }
 
-  /** Looks at one again. Returns whether it is still open. */
-  #look(index: number): boolean {
+  /** Tests an item again. Returns whether it can still change. */
+  #testAgain(index: number): boolean {
     const item = this.#items[index] as T
     const place = after(this.#found, index)
     const isFound = this.#found[place - 1] === index
@@ -72,7 +72,7 @@ export class Matches<T> {
   }
 }
 
-/** In an ascending list, how many are not greater than this. */
+/** Number of elements of an ascending list that are not greater. */
 export function after(sorted: ArrayLike<number>, value: number): number {
   let low = 0
   let high = sorted.length

@@ -5,7 +5,7 @@ import { isProcess } from './fleet'
 const MOST = 40
 const LONGEST = 60
 
-/** A moment that people remember: something was said, or begun. */
+/** Notable moment: a message, or the start of something. */
 export interface Moment {
   readonly seq: number
   readonly at: string
@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, (event: LogEvent) => string | undefined>> =
   'sandbox.woken': () => 'started again',
 }
 
-/** The last moments to compare with, the newest first. */
+/** The last moments to compare with, newest first. */
 export function moments(events: readonly LogEvent[]): readonly Moment[] {
   const found: Moment[] = []
   for (let index = events.length - 1; index >= 0 && found.length < MOST; index--) {

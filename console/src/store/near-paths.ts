@@ -1,4 +1,7 @@
-/** The paths that have these letters in this order, the nearest first: in the name before in the way there, together before apart. */
+/**
+ * Paths that contain the letters in this order, best match first: in the name before the directories, adjacent before
+ * separate.
+ */
 export function bestMatches(paths: readonly string[], letters: string, most: number): readonly string[] {
   const wanted = letters.toLowerCase().replaceAll(' ', '')
   if (wanted === '') return paths.slice(0, most)
@@ -25,7 +28,7 @@ function distanceOf(path: string, wanted: string): number | undefined {
   return spread === undefined ? undefined : APART + spread
 }
 
-/** How far the letters are apart, if they are all there in their order. */
+/** Distance of the letters, if the path contains all of them in order. */
 function spreadOf(path: string, wanted: string): number | undefined {
   let at = -1
   let first = -1

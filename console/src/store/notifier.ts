@@ -1,4 +1,4 @@
-/** Runs a task soon, once however often it is asked: with the next frame, or, in a tab that draws none, after a while. */
+/** Runs a task once for many requests: in the next frame, or after a delay in a hidden tab. */
 export type Soon = (task: () => void) => void
 
 const HIDDEN_MS = 250
@@ -8,7 +8,7 @@ export const nextFrame: Soon = (task) => {
   else requestAnimationFrame(task)
 }
 
-/** Tells listeners of changes, at most once a frame: a thousand events cost one drawing. */
+/** Notifies listeners of changes, at most once per frame, so that a thousand events cost one render. */
 export class Notifier {
   readonly #soon: Soon
   readonly #listeners = new Set<() => void>()
@@ -19,7 +19,7 @@ export class Notifier {
     this.#soon = soon
   }
 
-  /** A number that is another after each notification: what `useSyncExternalStore` compares. */
+  /** Version number, which `useSyncExternalStore` compares. */
   readonly version = (): number => this.#version
 
   readonly subscribe = (listener: () => void): (() => void) => {

@@ -5,7 +5,7 @@ import { type Shown, show } from './file-kind'
 import type { Mark } from './file-tree'
 import { Notifier, type Soon } from './notifier'
 
-/** Where a file is read and written. */
+/** Source of a file. */
 export interface FileStore {
   readonly sandboxId: string
   read(path: string): Promise<Content>
@@ -13,8 +13,8 @@ export interface FileStore {
 }
 
 /**
- * A file that somebody looks at. What others do to it is told, never put under the reader's eyes unasked; what the reader
- * typed is never lost: a save that comes too late keeps both.
+ * Open file. Changes of other writers are reported and shown only on request. Typed text is never lost: a save that
+ * conflicts keeps both versions.
  */
 export class OpenFile {
   readonly path: string
@@ -27,11 +27,11 @@ export class OpenFile {
   #saveProblem: unknown
   #isSaving = false
   #isGone = false
-  /** What is there now, if it is another version than the one that is shown. */
+  /** The current version on the server, if it differs from the shown one. */
   #newer: Content | undefined
-  #told = 0
-  #isLooking = false
-  #isToLookAgain = false
+  #lastEvent = 0
+  #isReading = false
+  #mustReadAgain = false
 
   constructor(path: string, files: FileStore, drafts: Drafts, soon?: Soon) {
     this.path = path
@@ -52,7 +52,7 @@ export class OpenFile {
     return this.#problem
   }
 
-  /** Why the last save did not succeed; a conflict is none, it is `newer`. */
+  /** Why the last save failed. A conflict is not a failure; it sets `newer`. */
   get saveProblem(): unknown {
     return this.#saveProblem
   }
@@ -65,7 +65,7 @@ export class OpenFile {
     return this.#isGone
   }
 
-  /** The version that somebody else wrote. */
+  /** Version of another writer. */
   get newer(): Content | undefined {
     return this.#newer
   }
@@ -75,7 +75,7 @@ export class OpenFile {
     return shown?.kind === 'text' ? shown.text : ''
   }
 
-  /** What was typed, if it differs from what is there. */
+  /** The draft, if it differs from the saved content. */
   get draft(): string | undefined {
     return this.#drafts.get(this.#files.sandboxId, this.path)?.text
   }
@@ -98,7 +98,7 @@ export class OpenFile {
     this.notifier.changed()
   }
 
-  /** Shows what is there now. What was typed is gone: the caller has asked. */
+  /** Shows the current version and discards the draft; the user has confirmed. */
   async reload(): Promise<void> {
     this.#drafts.drop(this.#files.sandboxId, this.path)
     this.#newer = undefined
@@ -107,7 +107,7 @@ export class OpenFile {
     await this.load()
   }
 
-  /** Something was typed. */
+  /** Sets the draft. */
   edit(text: string): void {
     if (this.#content === undefined) return
     const sandboxId = this.#files.sandboxId
@@ -122,22 +122,22 @@ export class OpenFile {
     this.notifier.changed()
   }
 
-  /** Saves what was typed, if the file is still the one that it was typed into. */
+  /** Saves the draft, if the file still has the version on which it is based. */
   async save(): Promise<void> {
     await this.#write(this.#draftTag() ?? this.#content?.tag)
   }
 
-  /** Saves over what somebody else wrote: over the version that was shown, not over one that came after it. */
+  /** Overwrites the version of another writer that was shown, but not a later one. */
   async overwrite(): Promise<void> {
     await this.#write(this.#isGone ? undefined : (this.#newer?.tag ?? this.#content?.tag))
   }
 
-  /** The log told of a change of this file. */
-  async told(mark: Mark): Promise<void> {
-    if (mark.seq <= this.#told || this.#content === undefined) return
-    this.#told = mark.seq
+  /** Called after an event of this file in the log. */
+  async fileChanged(mark: Mark): Promise<void> {
+    if (mark.seq <= this.#lastEvent || this.#content === undefined) return
+    this.#lastEvent = mark.seq
     if (mark.sha256 !== undefined && `"${mark.sha256}"` === this.#content.tag && this.#newer === undefined) return
-    await this.#look()
+    await this.#readCurrent()
   }
 
   async #write(tag: string | undefined): Promise<void> {
@@ -151,15 +151,15 @@ export class OpenFile {
       const saved = await this.#files.write(this.path, bytes, tag)
       this.#settle({ bytes, size: bytes.length, tag: saved, modifiedAt: undefined }, draft)
     } catch (problem) {
-      if (problem instanceof ApiError && problem.status === 412) await this.#look(true)
+      if (problem instanceof ApiError && problem.status === 412) await this.#readCurrent(true)
       else this.#saveProblem = problem
     }
     this.#isSaving = false
     this.notifier.changed()
-    if (this.#isToLookAgain) await this.#look()
+    if (this.#mustReadAgain) await this.#readCurrent()
   }
 
-  /** What was typed while the save was on its way is the next draft. */
+  /** Text typed during the save is the next draft. */
   #settle(content: Content, saved: string): void {
     const typed = this.draft
     this.#take(content)
@@ -170,14 +170,14 @@ export class OpenFile {
     else this.#drafts.put(sandboxId, this.path, { text: typed, tag: content.tag })
   }
 
-  /** Looks what is there now, and keeps it beside what is shown. */
-  async #look(isConflict = false): Promise<void> {
-    if (this.#isLooking || (this.#isSaving && !isConflict)) {
-      this.#isToLookAgain = true
+  /** Reads the current version, and keeps it beside the shown one. */
+  async #readCurrent(isConflict = false): Promise<void> {
+    if (this.#isReading || (this.#isSaving && !isConflict)) {
+      this.#mustReadAgain = true
       return
     }
-    this.#isLooking = true
-    this.#isToLookAgain = false
+    this.#isReading = true
+    this.#mustReadAgain = false
     try {
       const now = await this.#files.read(this.path)
       this.#isGone = false
@@ -189,9 +189,9 @@ export class OpenFile {
         this.#newer = undefined
       } else if (isConflict) this.#saveProblem = problem
     }
-    this.#isLooking = false
+    this.#isReading = false
     this.notifier.changed()
-    if (this.#isToLookAgain && !this.#isSaving) await this.#look()
+    if (this.#mustReadAgain && !this.#isSaving) await this.#readCurrent()
   }
 
   #draftTag(): string | undefined {
@@ -202,7 +202,7 @@ export class OpenFile {
     this.#content = content
     this.#shown = show(this.path, content)
     const draftTag = this.#draftTag()
-    // A draft of an older version: both are there, and the reader chooses.
+    // Draft of an older version: both are kept, and the user chooses.
     if (draftTag !== undefined && draftTag !== content.tag) this.#newer = content
   }
 }

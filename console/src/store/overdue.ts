@@ -1,4 +1,4 @@
-/** A sandbox as the admin's list shows it. */
+/** Row of the admin's list of sandboxes. */
 interface Known {
   readonly state: string
   readonly created_at: string
@@ -7,10 +7,10 @@ interface Known {
 }
 
 const SLOW_MS = 60_000
-/** The reaper comes by itself, but not at once. */
+/** The reaper needs some time. */
 const GRACE_MS = 60_000
 
-/** Why a sandbox may need a hand: nothing should be in these states for long. */
+/** Why a sandbox may need a person: these states are short. */
 export function overdue(sandbox: Known, now: number): string | undefined {
   if (now - Date.parse(sandbox.ends_at) > GRACE_MS) return 'is past its lifetime'
   if (sandbox.state === 'creating' && now - Date.parse(sandbox.created_at) > SLOW_MS)

@@ -8,7 +8,7 @@ const SPOKEN =
   /(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(\d{2,5})\b|(?:\bport|-p|\bhttp\.server)[ :=]+(\d{2,5})\b/gi
 const LARGEST = 65_535
 
-/** The ports that programs spoke of in what they wrote last, the newest first: a guess, and free. */
+/** Ports in the recent output of programs, newest first. A guess without a request. */
 export function spokenPorts(events: readonly LogEvent[]): readonly number[] {
   const ports = new Set<number>()
   for (const event of events.slice(-MOST_EVENTS).reverse()) {

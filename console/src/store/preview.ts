@@ -1,16 +1,16 @@
-/** Where the server shows ports of sandboxes. */
+/** Addresses of previews on the server. */
 export interface Previews {
   readonly domain: string
   readonly is_secure: boolean
 }
 
-/** Where a port of a sandbox is shown. */
+/** Addresses of a port of a sandbox. */
 export interface PreviewPlace {
-  /** A host of its own, without a last slash; undefined if this browser would not find it. */
+  /** Own host without a trailing slash; undefined if the browser cannot resolve it. */
   readonly host: string | undefined
-  /** Below the API, for a single page: the browser treats it as a stranger, without cookies of its own. */
+  /** Path below the API, for a single page. The browser gives it an opaque origin without cookies. */
   readonly path: string
-  /** What a frame of ours can show. A host of its own needs a cookie, which browsers keep only where it is safe. */
+  /** Whether a frame can show the address. An own host needs a cookie, which browsers keep only in a secure context. */
   readonly framed: string
 }
 
@@ -25,7 +25,7 @@ export function placeOf(previews: Previews, here: Where, sandboxId: string, port
   const path = `/sandboxes/${encodeURIComponent(sandboxId)}/ports/${port}`
   const isLocalDomain = previews.domain === 'localhost' || previews.domain.endsWith('.localhost')
   const isLocalHere = LOCAL.has(here.hostname) || here.hostname.endsWith('.localhost')
-  // Names under localhost are the reader's own machine, wherever the server is.
+  // Names below localhost are on the user's machine, wherever the server is.
   const isFound = !isLocalDomain || isLocalHere
   const scheme = previews.is_secure ? 'https' : 'http'
   const behind = here.port === '' ? '' : `:${here.port}`
@@ -34,7 +34,9 @@ export function placeOf(previews: Previews, here: Where, sandboxId: string, port
   return { host, path, framed: host !== undefined && keepsCookies ? host : path }
 }
 
-/** The address that lets a browser in: the token becomes a cookie there, and is gone from the address. */
+/**
+ * Address that signs a browser in: the server exchanges the token for a cookie and redirects to an address without it.
+ */
 export function entrance(place: string, token: string): string {
   return `${place}/?viv_token=${encodeURIComponent(token)}`
 }

@@ -3,14 +3,14 @@ import { isFailed } from './log-events'
 import { Matches } from './matches'
 
 export interface RawChoice {
-  /** None is all. */
+  /** Empty selects all. */
   readonly types: readonly string[]
   readonly onlyFailed: boolean
-  /** A word to look for. What does not have it stays in sight. */
+  /** Search text. Other rows stay visible. */
   readonly word: string
 }
 
-/** Which events of a log are shown, where the word is that is looked for, and how many there are of each type. */
+/** Filter of the events of a log, matches of the search, and counts by type. */
 export class RawFilter {
   readonly failed = new Matches<LogEvent>({ test: isFailed })
   readonly #choice: RawChoice
@@ -34,17 +34,17 @@ export class RawFilter {
     return this.#choice.types.length > 0 || this.#choice.onlyFailed
   }
 
-  /** The events that are shown; undefined if that is all. */
+  /** The shown events; undefined for all. */
   get shown(): readonly number[] | undefined {
     return this.isNarrow ? this.#shown.found : undefined
   }
 
-  /** Where the word is; undefined if none is looked for. */
+  /** Matches; undefined without a search. */
   get found(): Matches<LogEvent> | undefined {
     return this.#choice.word === '' ? undefined : this.#found
   }
 
-  /** How many of each type there are among all, in the order in which they first came. */
+  /** Number of events of each type, in the order of their first event. */
   get types(): ReadonlyMap<string, number> {
     return this.#types
   }
@@ -74,7 +74,7 @@ function wordTest(word: string): (event: LogEvent) => boolean {
     JSON.stringify(event.event_data).toLowerCase().includes(wanted)
 }
 
-/** Older pages make the list anew; what was read of an event need not be read again. */
+/** Older pages rebuild the list; the texts of events are cached. */
 function remembered(test: (event: LogEvent) => boolean): (event: LogEvent) => boolean {
   const known = new WeakMap<LogEvent, boolean>()
   return (event) => {

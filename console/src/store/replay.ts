@@ -10,8 +10,8 @@ export const SPEEDS = [1, 4, 16] as const
 export type Speed = (typeof SPEEDS)[number]
 
 /**
- * A run as it was at a moment, and a clock that goes on from there. It plays what the store has loaded and heeds what is
- * loaded meanwhile: the moment is an event, not a place, so that older pages do not move it.
+ * The run at a moment, and a clock that continues from there. It plays the loaded events, including those that are
+ * loaded meanwhile. The moment is an event and not an index, so older pages do not move it.
  */
 export class Replay {
   readonly notifier: Notifier
@@ -20,8 +20,8 @@ export class Replay {
   readonly #source: EventStore
   readonly #counters = new Counters()
   #seq: number
-  /** How many events the timeline has been told. */
-  #told = 0
+  /** Number of events in the timeline. */
+  #shown = 0
   #place = 0
   #speed: Speed = 1
   #playedAt: number | undefined
@@ -33,7 +33,7 @@ export class Replay {
     this.sync()
   }
 
-  /** The event that is the moment; the nearest that is loaded. */
+  /** The event of the moment; the nearest loaded one. */
   get event(): LogEvent | undefined {
     return this.tape.events[this.index]
   }
@@ -42,12 +42,12 @@ export class Replay {
     return this.tape.indexOf(this.#seq)
   }
 
-  /** The event that was asked for, which may not be loaded yet. */
+  /** The requested event, which may not be loaded yet. */
   get seq(): number {
     return this.#seq
   }
 
-  /** Where on the tape it stands: between two events, while it plays. */
+  /** Position on the tape, between two events during playback. */
   get place(): number {
     return this.#place
   }
@@ -64,7 +64,7 @@ export class Replay {
     return this.#speed
   }
 
-  /** How often each tool had been called. */
+  /** Number of calls of each tool so far. */
   get tools(): ReadonlyMap<string, number> {
     return this.#counters.tools
   }
@@ -73,17 +73,17 @@ export class Replay {
     return this.#source.counters.spentAt(this.event?.seq ?? 0)
   }
 
-  /** The store has changed. */
+  /** Called after a change of the store. */
   sync(): void {
     const isOther = this.tape.update(this.#source.events)
     if (isOther) {
-      this.#told = 0
+      this.#shown = 0
       this.#place = this.tape.placeOf(this.index)
     }
     this.#tell()
   }
 
-  /** Goes to an event. */
+  /** Seeks to an event. */
   seek(seq: number): void {
     this.#seq = seq
     this.#place = this.tape.placeOf(this.index)
@@ -96,7 +96,7 @@ export class Replay {
     this.#tell()
   }
 
-  /** To the event so many before or after. */
+  /** Seeks by a number of events. */
   step(events: number): void {
     const last = this.tape.events.length - 1
     const target = this.tape.events[Math.max(0, Math.min(this.index + events, last))]
@@ -108,7 +108,7 @@ export class Replay {
     this.notifier.changed()
   }
 
-  /** From the beginning, if it was at the end. `now` is a clock that never goes back, in milliseconds. */
+  /** Plays, from the beginning if at the end. `now` is a monotonic clock in milliseconds. */
   play(now: number): void {
     if (this.isAtEnd) this.seekPlace(0)
     this.#playedAt = now
@@ -120,7 +120,7 @@ export class Replay {
     this.notifier.changed()
   }
 
-  /** Goes on by the time that has passed. It stops at the end. */
+  /** Advances by the elapsed time. Stops at the end. */
   tick(now: number): void {
     if (this.#playedAt === undefined) return
     const passed = Math.max(0, now - this.#playedAt)
@@ -129,21 +129,21 @@ export class Replay {
     if (this.#place >= this.tape.length) this.pause()
   }
 
-  /** Brings the timeline to the moment: on by what is between, back by beginning anew. */
+  /** Moves the timeline to the moment: forwards by adding events, backwards by rebuilding. */
   #tell(): void {
     const { events } = this.tape
     const wanted = events.length === 0 ? 0 : this.index + 1
-    if (wanted < this.#told || this.#told === 0) {
-      const told = events.slice(0, wanted)
-      this.timeline.rebuild(told)
-      this.#counters.rebuild(told)
+    if (wanted < this.#shown || this.#shown === 0) {
+      const shown = events.slice(0, wanted)
+      this.timeline.rebuild(shown)
+      this.#counters.rebuild(shown)
     } else {
-      for (const event of events.slice(this.#told, wanted)) {
+      for (const event of events.slice(this.#shown, wanted)) {
         this.timeline.append(event)
         this.#counters.append(event)
       }
     }
-    this.#told = wanted
+    this.#shown = wanted
     this.notifier.changed()
   }
 }

@@ -4,18 +4,18 @@ import { isError, isUnfinished, KINDS, type Kind, kindOf, wordsOf } from './row-
 import type { Row } from './rows'
 
 export interface RowChoice {
-  /** None is all. */
+  /** Empty selects all. */
   readonly kinds: readonly Kind[]
   readonly onlyErrors: boolean
-  /** A word to look for. What does not have it stays in sight. */
+  /** Search text. Other rows stay visible. */
   readonly word: string
-  /** Which files are not shown; none if undefined. */
+  /** Which files are hidden; undefined hides none. */
   readonly hides?: (path: string) => boolean
 }
 
 /**
- * Which rows of a timeline are shown, and where the word is that is looked for. Counts are of all rows: whoever chooses
- * sees what there is to choose from.
+ * Filter of the rows of a timeline, and matches of the search. Counts include all rows, so that the user sees every
+ * choice.
  */
 export class RowFilter {
   readonly #choice: RowChoice
@@ -40,17 +40,17 @@ export class RowFilter {
     })
   }
 
-  /** Whether anything is left out. */
+  /** Whether the filter hides rows. */
   get isNarrow(): boolean {
     return this.#choice.kinds.length > 0 || this.#choice.onlyErrors
   }
 
-  /** The rows that are shown; undefined if that is all. */
+  /** The shown rows; undefined for all. */
   get shown(): readonly number[] | undefined {
     return this.isNarrow || this.#choice.hides !== undefined ? this.#shown.found : undefined
   }
 
-  /** Where the word is; undefined if none is looked for. */
+  /** Matches; undefined without a search. */
   get found(): Matches<Row> | undefined {
     return this.#choice.word === '' ? undefined : this.#found
   }
@@ -80,7 +80,7 @@ export class RowFilter {
   }
 }
 
-/** Whether all that a row tells of is hidden. */
+/** Whether every file of a row is hidden. */
 function isHidden(row: Row, hides: RowChoice['hides']): boolean {
   if (row.kind !== 'files' || hides === undefined) return false
   return row.changes.every((change) => hides(change.path)) && row.floods.every((flood) => isFloodHidden(flood, hides))

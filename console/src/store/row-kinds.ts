@@ -2,7 +2,7 @@ import { toolSummary } from './fleet'
 import { isOpenNote } from './guard-notes'
 import type { Row } from './rows'
 
-/** The kinds that people choose between. */
+/** Kinds of rows in the filter. */
 export const KINDS = ['thinking', 'messages', 'tools', 'commands', 'files', 'reviews', 'guardian', 'state'] as const
 
 export type Kind = (typeof KINDS)[number]
@@ -25,7 +25,7 @@ export function kindOf(row: Row): Kind {
   return KIND_OF[row.kind]
 }
 
-/** Whether something went wrong. */
+/** Whether the row is a failure. */
 export function isError(row: Row): boolean {
   switch (row.kind) {
     case 'tool':
@@ -43,7 +43,7 @@ export function isError(row: Row): boolean {
   }
 }
 
-/** Whether a row may still be replaced: its result, its end or its answer is not here; or it is the last, and grows. */
+/** Whether a row may still be replaced: its result, end or answer is missing, or it is the last one and grows. */
 export function isUnfinished(row: Row, isLast: boolean): boolean {
   switch (row.kind) {
     case 'tool':
@@ -65,7 +65,7 @@ export function isUnfinished(row: Row, isLast: boolean): boolean {
   }
 }
 
-/** All that a row says, for whoever looks for a word in it. */
+/** All text of a row, for the search. */
 export function wordsOf(row: Row): string {
   switch (row.kind) {
     case 'message':

@@ -2,14 +2,14 @@ import type { EventData } from '~/api/types'
 import type { Flood } from './floods'
 
 interface Base {
-  /** The event that the row began with: its name in links and for React. */
+  /** The first event of the row: its name in links and its React key. */
   readonly seq: number
   readonly at: string
 }
 
-/** A row that waits for something. */
+/** Row that waits for something. */
 interface Waiting extends Base {
-  /** It waits in vain: the run or the sandbox ended. */
+  /** The run or the sandbox ended before the result. */
   readonly isCut?: true
 }
 
@@ -25,7 +25,7 @@ export interface ThinkingRow extends Base {
 
 export type Tone = 'message' | 'guidance' | 'interrupt' | 'guardian' | 'system'
 
-/** Something that was said to the agent, and when it heard it. */
+/** Message to the agent, and the time of its delivery. */
 export interface SaidRow extends Waiting {
   readonly kind: 'said'
   readonly tone: Tone
@@ -39,18 +39,18 @@ export interface ToolRow extends Waiting {
   readonly kind: 'tool'
   readonly name: string
   readonly input: EventData
-  /** It asks a person, and the row of the review has the question. */
+  /** The call asks a person, and the row of the review contains the question. */
   readonly asks?: true
   readonly result: { readonly text: string; readonly isError: boolean; readonly at: string } | undefined
 }
 
-/** A command with all that it wrote. */
+/** A command with its output. */
 export interface CommandRow extends Waiting {
   readonly kind: 'command'
   readonly line: string
   readonly how: string
   readonly output: string
-  /** Characters of output that are not shown, because there were too many. */
+  /** Omitted characters of output. */
   readonly dropped: number
   readonly end:
     | { readonly exitCode: number | undefined; readonly cause: string; readonly durationMs: number | undefined }
@@ -65,7 +65,7 @@ export interface FileChange {
   readonly diff: string | undefined
 }
 
-/** Changes of files that came one after the other. */
+/** Consecutive changes of files. */
 export interface FilesRow extends Base {
   readonly kind: 'files'
   readonly changes: readonly FileChange[]
@@ -84,7 +84,7 @@ export interface ReviewRow extends Waiting {
 
 export type Mood = 'plain' | 'ok' | 'warn' | 'bad'
 
-/** Something that became of the sandbox or of the run. */
+/** Change of state of the sandbox or the run. */
 export interface StateRow extends Base {
   readonly kind: 'state'
   readonly title: string
@@ -94,7 +94,7 @@ export interface StateRow extends Base {
   readonly next?: string
   /** The run whose forensics can be downloaded. */
   readonly forensicsOf?: string
-  /** The end of a run, of which more events may come. */
+  /** The end of a run, which further events may complete. */
   readonly isOpen?: true
 }
 
@@ -114,17 +114,17 @@ export interface GuardRow extends Base {
 
 export type GuardAct = 'observed' | 'nudged' | 'paused' | 'stopped' | 'judged' | 'report'
 
-/** An event of a type that has no form of its own. */
+/** Event of a type without its own form. */
 export interface NoteRow extends Base {
   readonly kind: 'note'
   readonly type: string
   readonly data: EventData
 }
 
-/** The log no longer has them; or it has, but there is no room for them here. */
+/** Retention removed the events, or memory does not suffice for them. */
 export type GapReason = 'removed' | 'unloaded'
 
-/** Events that are not here. */
+/** Events that are not loaded. */
 export interface GapRow extends Base {
   readonly kind: 'gap'
   readonly until: number

@@ -2,7 +2,7 @@ import type { components } from '~/api/schema'
 
 export type Scope = components['schemas']['Member']['scopes'][number]
 
-/** What each scope lets somebody do, in one sentence. */
+/** Description of each scope, in one sentence. */
 export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   'fs:ro': 'Read files and their changes.',
   'fs:rw': 'Read and write files.',
@@ -12,24 +12,24 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   snapshot: 'Take, restore, fork and delete snapshots.',
 }
 
-/** Which scope includes which. */
+/** Scopes that a scope includes. */
 const WEAKER: Partial<Readonly<Record<Scope, Scope>>> = { 'fs:rw': 'fs:ro', shell: 'shell:ro' }
 
 const ORDER = Object.keys(SCOPE_WORDS) as readonly Scope[]
 
-/** Usual choices, from the least to the most. */
+/** Common selections, from the fewest rights to the most. */
 export const PRESETS = [
   { name: 'Observer', scopes: ['fs:ro', 'shell:ro'] },
   { name: 'Colleague', scopes: ['fs:rw', 'shell', 'process'] },
   { name: 'All', scopes: ['fs:rw', 'shell', 'process', 'snapshot'] },
 ] as const satisfies readonly { name: string; scopes: readonly Scope[] }[]
 
-/** Whether somebody with these scopes may do what `wanted` allows. */
+/** Whether the scopes permit `wanted`. */
 export function allows(scopes: readonly string[], wanted: Scope): boolean {
   return scopes.some((scope) => scope === wanted || WEAKER[scope as Scope] === wanted)
 }
 
-/** In the usual order, without what a stronger one includes. */
+/** Sorted, without scopes that a stronger one includes. */
 export function tidy(scopes: Iterable<Scope>): readonly Scope[] {
   const given = new Set(scopes)
   return ORDER.filter(
@@ -37,7 +37,7 @@ export function tidy(scopes: Iterable<Scope>): readonly Scope[] {
   )
 }
 
-/** The same scopes with one more or one less. Whoever takes the stronger of two has no use for the weaker. */
+/** Adds or removes a scope. A stronger scope replaces a weaker one. */
 export function toggle(scopes: readonly Scope[], scope: Scope): readonly Scope[] {
   if (scopes.includes(scope)) return tidy(scopes.filter((other) => other !== scope))
   const others = scopes.filter((other) => WEAKER[other] !== scope)

@@ -4,7 +4,7 @@ import type { FleetRow } from './fleet'
 export const ACTIONS = ['pause', 'resume', 'interrupt', 'end'] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** From so many on, a person has to type what they are about to do. */
+/** From this number on, the user must type a confirmation. */
 const MANY = 5
 
 export type Selection = ReadonlySet<string>
@@ -15,18 +15,18 @@ export function toggled(selection: Selection, id: string): Selection {
   return next
 }
 
-/** All that are in sight, or none if they all were selected already. */
+/** Selects all visible rows, or none if all were selected. */
 export function allOrNone(selection: Selection, rows: readonly FleetRow[]): Selection {
   const ids = rows.map((row) => row.sandbox.sandbox_id)
   return ids.every((id) => selection.has(id)) ? new Set() : new Set(ids)
 }
 
-/** The selected rows that are in sight: nothing is done to what nobody sees. */
+/** The selected rows that are visible. Actions never apply to hidden rows. */
 export function chosen(selection: Selection, rows: readonly FleetRow[]): FleetRow[] {
   return rows.filter((row) => selection.has(row.sandbox.sandbox_id))
 }
 
-/** Those of the rows to which an action can be done. */
+/** The rows that permit an action. */
 export function applicable(action: Action, rows: readonly FleetRow[]): FleetRow[] {
   return rows.filter((row) => APPLIES[action](row))
 }
@@ -38,12 +38,12 @@ const APPLIES: Record<Action, (row: FleetRow) => boolean> = {
   end: ({ sandbox }) => isAlive(sandbox),
 }
 
-/** What to type before an action is done, or nothing where a click is enough. */
+/** Text to type before an action; undefined if a click is enough. */
 export function wordsFor(action: Action, count: number): string | undefined {
   return count >= MANY ? `${action} ${count}` : undefined
 }
 
-/** Whether a person is asked at all: what cannot be undone, or is done to many. */
+/** Whether an action needs a confirmation: it cannot be undone, or applies to many. */
 export function needsAsking(action: Action, count: number): boolean {
   return action === 'end' || count >= MANY
 }

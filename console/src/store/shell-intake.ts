@@ -1,23 +1,25 @@
-/** Where output goes: a terminal, which takes it in its own time and says when it has. */
+/** Target of output: a terminal that consumes it asynchronously and reports that. */
 export interface Screen {
   write(data: string, taken: () => void): void
-  /** Begins anew, because everything comes again. */
+  /** Clears the screen before a replay. */
   reset(): void
 }
 
-/** So much may be under way between the server and the screen. */
+/** Maximum number of characters in transit between the server and the screen. */
 export const WINDOW = 128 * 1024
-/** A word to the server for every so many characters: one for each message would be a storm. */
+/**
+ * Number of characters after which consumption is acknowledged. An acknowledgement for each message would be too many.
+ */
 const SAY_EVERY = 32 * 1024
-/** What is kept for a screen that nobody sees; the server remembers as much. */
+/** Output kept for a hidden screen, as much as the server keeps. */
 const HELD_MOST = 256 * 1024
 
 /**
- * What a shell shows, on its way to a screen. The server sends no more than a window; what the screen has taken is told,
- * and makes room. So a flood makes the process wait and not the page.
+ * Output of a shell on its way to a screen. The server sends at most a window; acknowledged output makes room. So fast
+ * output slows the process and not the page.
  *
- * A page that is out of sight is different: its timers hardly run, and a build must not wait for that. Then all is taken
- * at once, and the newest of it is kept for when somebody looks.
+ * In a hidden page, timers are throttled, and a build must not wait for them. Then all output is acknowledged at once,
+ * and the newest is kept for the next display.
  */
 export class ShellIntake {
   readonly #say: (characters: number) => void
@@ -31,7 +33,7 @@ export class ShellIntake {
     this.#say = say
   }
 
-  /** Shows on this screen from now on. */
+  /** Sets the screen. */
   attach(screen: Screen | undefined): void {
     this.#screen = screen
     this.#flush()
@@ -42,7 +44,7 @@ export class ShellIntake {
     this.#flush()
   }
 
-  /** Everything begins anew: a connection that was made again replays what was shown. */
+  /** Starts again: a reconnect replays the output. */
   restart(): void {
     this.#held = []
     this.#heldSize = 0

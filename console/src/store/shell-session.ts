@@ -4,11 +4,11 @@ import { Notifier, type Soon } from './notifier'
 import { type Screen, ShellIntake, WINDOW } from './shell-intake'
 import { pieces } from './terminal-input'
 
-/** The most characters of one message; the server takes 512 KiB. */
+/** Maximum number of characters in one message; the server accepts 512 KiB. */
 const PIECE = 64 * 1024
 const NOTICE_MS = 10_000
 
-/** Why a key did nothing. */
+/** Why a key had no effect. */
 export type Deaf = 'watching' | 'paused' | 'away'
 
 /** A sentence in which the terminal says something about itself. */
@@ -22,13 +22,13 @@ export interface ShellSessionParts {
   readonly id: string
   readonly connect: () => Socket
   readonly onEnd?: (code: number) => void
-  /** The server does not know this person any more. */
+  /** The server rejected the session. */
   readonly onSignedOut?: () => void
   readonly random?: () => number
   readonly soon?: Soon
 }
 
-/** One shell that somebody looks at: its connection, who is in it, how large it is, and whether keys reach it. */
+/** Open shell: its connection, participants and size, and whether it accepts input. */
 export class ShellSession {
   readonly id: string
   readonly notifier: Notifier
@@ -73,12 +73,12 @@ export class ShellSession {
     return this.#link.state
   }
 
-  /** As what the server has let this person in; unknown before it has. */
+  /** Role that the server granted; undefined before that. */
   get role(): Role | undefined {
     return this.#role
   }
 
-  /** Whether this person chose to watch, though they may be allowed to type. */
+  /** Whether the user chose to watch, though typing is permitted. */
   get wantsToWatch(): boolean {
     return this.#wantsToWatch
   }
@@ -87,7 +87,7 @@ export class ShellSession {
     return this.#people
   }
 
-  /** How large the terminal is, as the server says: it has the size of whoever typed last. */
+  /** Size of the terminal from the server: that of the last typist. */
   get size(): Size | undefined {
     return this.#size
   }
@@ -96,19 +96,19 @@ export class ShellSession {
     return this.#notice
   }
 
-  /** Why keys do nothing now, if they do nothing. */
+  /** Why input is not accepted; undefined if it is. */
   get deaf(): Deaf | undefined {
     if (this.state.kind !== 'live') return 'away'
     if (this.#role !== 'typist') return 'watching'
     return this.#isPaused ? 'paused' : undefined
   }
 
-  /** Connects, if it is not connected. A paused sandbox is left alone: whoever came would wake it. */
+  /** Connects, if not connected. Does not connect to a paused sandbox, because that would resume it. */
   open(): void {
     if (!this.#isPaused && this.state.kind === 'idle') this.#link.open()
   }
 
-  /** Connects anew, now; to a paused sandbox as soon as it goes on. */
+  /** Reconnects now; to a paused sandbox after it resumes. */
   reconnect(): void {
     this.#notice = undefined
     if (this.#isPaused) this.#link.leave()
@@ -123,7 +123,7 @@ export class ShellSession {
     this.#intake.attach(screen)
   }
 
-  /** Watches and types nothing, or no longer so. The server lets one in as the one or the other. */
+  /** Switches between watching and typing. The server admits a participant in one role. */
   watchOnly(isOn: boolean): void {
     this.#wantsToWatch = isOn
     if (this.state.kind === 'live' || this.state.kind === 'refused') this.reconnect()
@@ -138,7 +138,7 @@ export class ShellSession {
     this.notifier.changed()
   }
 
-  /** Sends what a person typed. What cannot be sent is dropped, never sent later to a screen that looks different. */
+  /** Sends input of the user. Input that cannot be sent is dropped, because the screen may have changed later. */
   type(data: string): Deaf | undefined {
     const deaf = this.deaf
     if (deaf === undefined) {
@@ -148,13 +148,13 @@ export class ShellSession {
     return deaf
   }
 
-  /** Sends what the terminal itself answers to a program. Of several terminals one may: a program expects one answer. */
+  /** Sends the terminal's reply to a program. Of several terminals, one replies. */
   reply(data: string): void {
     const typists = this.#people.filter((who) => who.role === 'typist').length
     if (this.deaf === undefined && (typists <= 1 || this.#hasTyped)) this.#link.send({ type: 'stdin', data })
   }
 
-  /** Says how large this person's window is. */
+  /** Sends the size of the window. */
   resize(room: Size): void {
     if (this.#room?.cols === room.cols && this.#room.rows === room.rows) return
     this.#room = room

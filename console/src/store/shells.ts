@@ -10,7 +10,7 @@ export type Shell = components['schemas']['Shell']
 
 type SessionParts = Pick<ShellSessionParts, 'id' | 'onEnd' | 'onSignedOut'>
 
-/** What the server is asked about the shells of one sandbox. */
+/** Requests about the shells of one sandbox. */
 export interface ShellRegistry {
   list(): Promise<readonly Shell[]>
   open(): Promise<Shell>
@@ -19,15 +19,15 @@ export interface ShellRegistry {
 }
 
 /**
- * The shells of a sandbox, as tabs: those that run, whoever opened them, and those that ended while somebody looked. A
- * shell is connected to when it is first shown, and stays so until it is put away.
+ * Shells of a sandbox as tabs: running ones of all users, and those that ended while the page was open. A shell is
+ * connected when it is first shown, until its tab is closed.
  */
 export class Shells {
   readonly notifier: Notifier
   readonly #registry: ShellRegistry
   readonly #sessions = new Map<string, ShellSession>()
   readonly #typed = new TypedShells()
-  /** In the order in which they were first heard of. */
+  /** In the order of their first appearance. */
   readonly #numbers = new Map<string, number>()
   #all: readonly Shell[] = []
   #isLoaded = false
@@ -42,12 +42,12 @@ export class Shells {
     this.notifier = new Notifier(soon)
   }
 
-  /** Whether the server has said what there is. */
+  /** Whether the list is loaded. */
   get isLoaded(): boolean {
     return this.#isLoaded
   }
 
-  /** Why it did not say, if it did not. */
+  /** Why the list is not loaded. */
   get failure(): unknown {
     return this.#failure
   }
@@ -60,17 +60,17 @@ export class Shells {
     return this.#all.find((shell) => shell.session_id === id)
   }
 
-  /** The connection to a shell; made when it is first asked for. */
+  /** Connection to a shell, created on first use. */
   session(id: string): ShellSession {
     const known = this.#sessions.get(id)
     if (known !== undefined) return known
     const made = this.#registry.session({
       id,
       onEnd: (code) => this.ended(id, code),
-      // Asked in the ordinary way it says so in the ordinary way, and the page asks for the key.
+      // An ordinary request reports an expired session in the ordinary way, and the page shows the sign-in.
       onSignedOut: () => void this.refresh(),
     })
-    // Whoever comes to type takes the size of the terminal with them; to others' shells one comes to watch.
+    // A typist sets the size of the terminal; shells of other users open in watch mode.
     if (!this.#typed.has(id)) made.watchOnly(true)
     made.setPaused(this.#isPaused)
     made.notifier.subscribe(() => this.notifier.changed())
@@ -79,23 +79,23 @@ export class Shells {
     return made
   }
 
-  /** Who is in a shell: as its own connection says, or else as the server last said. */
+  /** Participants of a shell: from its connection, or from the last list. */
   peopleOf(shell: Shell): readonly Participant[] {
     const session = this.#sessions.get(shell.session_id)
     return session !== undefined && this.isIn(shell.session_id) ? session.people : shell.people
   }
 
-  /** Whether this person is in it now. */
+  /** Whether the user participates. */
   isIn(id: string): boolean {
     return this.#sessions.get(id)?.state.kind === 'live'
   }
 
-  /** Those that were shown so far. */
+  /** The shells shown so far. */
   get shown(): readonly ShellSession[] {
     return [...this.#sessions.values()]
   }
 
-  /** What its tab is called. */
+  /** Title of its tab. */
   nameOf(id: string): string {
     return this.#typed.nameOf(id) ?? `Shell ${this.#numbers.get(id) ?? ''}`.trim()
   }
@@ -105,12 +105,12 @@ export class Shells {
     this.notifier.changed()
   }
 
-  /** The newest that runs and in which this person types, if there is one: where they were before a reload. */
+  /** The newest running shell in which the user types, if any; restored after a reload. */
   get own(): string | undefined {
     return this.#all.findLast((shell) => shell.running && this.#typed.has(shell.session_id))?.session_id
   }
 
-  /** Types in a shell, or only watches it; after a reload too. */
+  /** Sets whether the user types or watches; kept over a reload. */
   watchOnly(id: string, isOn: boolean): void {
     if (isOn) this.#typed.remove(id)
     else this.#typed.add(id)
@@ -122,7 +122,7 @@ export class Shells {
     for (const session of this.#sessions.values()) session.setPaused(isPaused)
   }
 
-  /** A shell has ended. The server is not asked: its sandbox may have ended too, and with it the list. */
+  /** Marks a shell as ended. Sends no request, because the sandbox may have ended as well. */
   ended(id: string, code: number | undefined): void {
     this.#all = this.#all.map((shell) =>
       shell.session_id === id && shell.running ? { ...shell, running: false, exit_code: code } : shell,
@@ -130,7 +130,7 @@ export class Shells {
     this.notifier.changed()
   }
 
-  /** Asks what there is. Asked again meanwhile, it asks once more afterwards. */
+  /** Loads the list. A call during a load causes another load. */
   refresh(): Promise<void> {
     if (this.#refreshing !== undefined) {
       this.#isStale = true
@@ -145,7 +145,7 @@ export class Shells {
     return this.#refreshing
   }
 
-  /** Starts a shell; its name. Throws what the server refuses. */
+  /** Starts a shell and returns its name. Throws the refusal of the server. */
   async open(): Promise<string> {
     const shell = await this.#registry.open()
     this.#typed.add(shell.session_id)
@@ -154,12 +154,12 @@ export class Shells {
     return shell.session_id
   }
 
-  /** Kills what runs there. Throws what the server refuses. */
+  /** Kills the shell. Throws the refusal of the server. */
   async end(id: string): Promise<void> {
     await this.#registry.end(id)
   }
 
-  /** Puts away what has ended. */
+  /** Closes the tab of an ended shell. */
   dismiss(id: string): void {
     this.#sessions.get(id)?.close()
     this.#sessions.delete(id)
@@ -191,7 +191,7 @@ export class Shells {
   }
 }
 
-/** The shells of a sandbox, asked of the server. */
+/** The shells of a sandbox, from the server. */
 export function registryOf(sandboxId: string): ShellRegistry {
   const path = { sandbox_id: sandboxId }
   return {

@@ -4,20 +4,23 @@ export type Snapshot = components['schemas']['Snapshot']
 export type Snapshots = components['schemas']['Snapshots']
 export type Fork = Snapshots['forks'][number]
 
-/** A snapshot and what came of it. */
+/** A snapshot and its children. */
 export interface Branch {
   readonly snapshot: Snapshot
   readonly forks: readonly Fork[]
   readonly children: readonly Branch[]
-  /** Whether the sandbox's files were last saved as this, or came from it. */
+  /** Whether it is the last saved or restored snapshot of the sandbox. */
   readonly isCurrent: boolean
 }
 
-/** The snapshots of a thread as a tree, oldest first. Those whose parent was deleted, or is another thread's, are at its root. */
+/**
+ * The snapshots of a thread as a tree, oldest first. Those with a deleted parent, or a parent of another thread, are
+ * roots.
+ */
 export function treeOf(list: Snapshots): readonly Branch[] {
   const known = new Set(list.snapshots.map((snapshot) => snapshot.snapshot_id))
   const parentOf = ({ parent_id: parent }: Snapshot) => (parent !== undefined && known.has(parent) ? parent : undefined)
-  // A thread has fifty at most: looking through all for each is nothing.
+  // A thread has at most fifty snapshots, so a linear search is enough.
   const below = (parent: string | undefined): readonly Branch[] =>
     list.snapshots
       .filter((snapshot) => parentOf(snapshot) === parent)
@@ -30,12 +33,12 @@ export function treeOf(list: Snapshots): readonly Branch[] {
   return below(undefined)
 }
 
-/** What a person calls it. */
+/** Display name. */
 export function titleOf(snapshot: Snapshot): string {
   return snapshot.name === '' ? snapshot.snapshot_id : snapshot.name
 }
 
-/** A name for a fork that is most likely free: the thread's, with the snapshot's end. */
+/** Proposed thread name of a fork: the thread with the end of the snapshot's id. */
 export function forkName(thread: string, taken: readonly Fork[]): string {
   const stem = thread.replace(/-fork-\d+$/, '')
   const numbers = taken.map((fork) => Number(/-fork-(\d+)$/.exec(fork.thread_id)?.[1] ?? 0))

@@ -2,7 +2,7 @@ import type { LogEvent } from '~/api/types'
 import { indexUntil, type Mark, markOf } from './log-events'
 import { after } from './matches'
 
-/** Longer than this nobody waits for the next event: what is longer is played as this. */
+/** Maximum delay between two events during playback. Longer pauses are shortened. */
 const LONGEST_GAP_MS = 2_000
 
 export interface Marked {
@@ -11,8 +11,8 @@ export interface Marked {
 }
 
 /**
- * Where each event lies on a line that can be played: as far apart as they were in time, but no further than a person
- * would wait. Brought up to date by what is new alone, unless the list is another.
+ * Positions of events on a timeline for playback: distances in time, with shortened pauses. An update costs only the
+ * new events, unless the list is another one.
  */
 export class Tape {
   #events: readonly LogEvent[] = []
@@ -27,12 +27,12 @@ export class Tape {
     return this.#marks
   }
 
-  /** How long it takes to play all of it. */
+  /** Duration of the playback. */
   get length(): number {
     return this.#places.at(-1) ?? 0
   }
 
-  /** Whether the list was another one before. */
+  /** Whether the previous list was another one. */
   update(events: readonly LogEvent[]): boolean {
     const isOther = events !== this.#events || events.length < this.#places.length
     if (isOther) {
@@ -48,12 +48,12 @@ export class Tape {
     return this.#places[Math.max(0, Math.min(index, this.#places.length - 1))] ?? 0
   }
 
-  /** The last event that is not after this place; the first if there is none. */
+  /** The last event up to this position, or the first. */
   indexAt(place: number): number {
     return Math.max(0, after(this.#places, place) - 1)
   }
 
-  /** The last event whose number is not greater; the first if there is none. */
+  /** The last event up to this number, or the first. */
   indexOf(seq: number): number {
     return Math.max(0, indexUntil(this.#events, seq))
   }

@@ -1,9 +1,9 @@
-/** What somebody wants to paste into a terminal, and whether they should look at it first. */
+/** Text to paste into a terminal, and whether the user should confirm it. */
 export interface Paste {
-  /** Without what a terminal would take for a command: pages hide such things in what they let one copy. */
+  /** Text without control sequences, which pages hide in copied text. */
   readonly text: string
   readonly lines: number
-  /** How many control characters were taken out. */
+  /** Number of removed control characters. */
   readonly removed: number
   readonly needsLook: boolean
 }
@@ -16,14 +16,14 @@ export function inspectPaste(given: string): Paste {
   const text = unified.replace(CONTROL, '')
   const removed = unified.length - text.length
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length
-  // A line with its end is run at once, so that one is worth a look too.
+  // A single line with a line end is executed at once, so it also needs a confirmation.
   return { text, lines, removed, needsLook: removed > 0 || text.includes('\n') }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal speaks in these
 const REPLY = /^\u001b(?:\[[?>]?[\d;]*[cnRyt]|\[\?[\d;]*\$y|\[[IO]$|\]|P)/
 
-/** Whether this is what a terminal answers to a program, and not what somebody typed. */
+/** Whether the input is a reply of the terminal to a program, not typed text. */
 export function isReply(data: string): boolean {
   return REPLY.test(data)
 }
@@ -31,18 +31,18 @@ export function isReply(data: string): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal speaks in these
 const MOUSE = /^\u001b\[(?:<|M)/
 
-/** Whether this is a move or a click of the mouse, as programs are told of it. */
+/** Whether the input is a mouse report. */
 export function isMouse(data: string): boolean {
   return MOUSE.test(data)
 }
 
-/** A message may be large, but not as large as what somebody can paste. */
+/** Splits a paste into messages, because a paste can exceed the size of a message. */
 export function pieces(data: string, most: number): string[] {
   const found: string[] = []
   for (let at = 0; at < data.length; ) {
     let end = Math.min(data.length, at + most)
     const last = data.charCodeAt(end - 1)
-    // No character is cut in two.
+    // Does not split a surrogate pair.
     if (end < data.length && last >= 0xd800 && last <= 0xdbff) end--
     found.push(data.slice(at, end))
     at = end

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** How somebody likes their terminals. */
+/** Settings of terminals. */
 export interface TerminalSettings {
   readonly fontSize: number
-  /** What is shown is also kept as text for screen readers; that costs time, so it is not on by itself. */
+  /** Screen reader mode of the terminal. Off by default, because it costs time. */
   readonly isForReaders: boolean
 }
 

@@ -9,7 +9,7 @@ import type { CommandRow, FileChange, GapReason, ReviewRow, Row, SaidRow, StateR
 const MOST_OUTPUT = 64 * 1024
 const MOST_FILES = 200
 
-/** Counted elsewhere, or shown with another event. */
+/** Events that are counted elsewhere or shown with another event. */
 const SILENT = new Set([
   'sandbox.metrics',
   'command.processes_folded',
@@ -35,15 +35,14 @@ const TONES: Readonly<Record<string, Tone>> = {
 }
 
 /**
- * Events as people read them: a tool call is one row with its result, a command one row with its output, a question one
- * row with its answer. Each event costs the same however many there are. A row that changes is replaced, never altered,
- * so that whoever draws can compare.
+ * Events as rows: a tool call with its result, a command with its output, a question with its answer. Each event has
+ * the same cost. A changed row is replaced, never mutated, so that renderers can compare.
  */
 export class Timeline {
   #rows: Row[] = []
   #lastSeq = 0
   readonly #rowOfSeq = new Map<number, number>()
-  /** Where the open end of something is: a call without result, a command that runs, a question, a message not heard. */
+  /** Open rows: a call without a result, a running command, an open question, an undelivered message. */
   readonly #open = new Map<string, number>()
   /** Commands that have rows of another kind: the run itself, and shell commands of an agent's tools. */
   readonly #hidden = new Set<string>()
@@ -52,12 +51,14 @@ export class Timeline {
     return this.#rows
   }
 
-  /** The row that shows an event, or the one before it if it is not shown. */
+  /** Index of the row of an event, or of the row before it. */
   indexOf(seq: number): number | undefined {
     return this.#rowOfSeq.get(seq)
   }
 
-  /** Begins anew. `gap` says why the first event is not the first of the log, if it is not and no older will come. */
+  /**
+   * Rebuilds. `gap` is the reason if the first event is not the first of the log and no older events will be loaded.
+   */
   rebuild(events: readonly LogEvent[], gap?: GapReason): void {
     this.#rows = []
     this.#lastSeq = 0
@@ -130,7 +131,7 @@ export class Timeline {
     return index
   }
 
-  /** Replaces the row with the open end, if it is of that kind and still loaded. */
+  /** Replaces the open row, if it has that kind and is still loaded. */
   #change<K extends Row['kind']>(
     key: string,
     kind: K,
@@ -241,7 +242,7 @@ export class Timeline {
     return index
   }
 
-  /** The tool call that asks has the text of the question too; it comes before or after the question. */
+  /** The tool call of a question contains its text too; it comes before or after the question. */
   #markAsking(): void {
     const open = [...this.#open.values()].map((index) => [index, this.#rows[index]] as const)
     const reviews = open.flatMap(([, row]) => (row?.kind === 'review' ? [row] : []))
@@ -312,7 +313,7 @@ export class Timeline {
     return index
   }
 
-  /** One row for the end of a run, unless the agent went on after the first event of it. */
+  /** One row for the end of a run, unless the agent continued after its first event. */
   #endOfRun(event: LogEvent, state: Pick<StateRow, 'title' | 'detail' | 'mood'>): number {
     const isLast = event.event_type === 'sandbox.run_ended'
     const index = this.#open.get(END)
@@ -328,12 +329,12 @@ export class Timeline {
     return index
   }
 
-  /** Whether nothing of the agent came after this row. */
+  /** Whether this row is the last one of the agent. */
   #isNear(index: number): boolean {
     return this.#rows.slice(index + 1).every((later) => BESIDE.has(later.kind))
   }
 
-  /** Marks what will never get its result, its end or its answer. */
+  /** Marks rows that will not get their result, end or answer. */
   #cut(kinds: ReadonlySet<Row['kind']> | undefined): void {
     if (kinds === undefined) return
     for (const index of this.#open.values()) {

@@ -7,7 +7,7 @@ interface Kept {
   readonly name?: string
 }
 
-/** In which shells the person at this tab of the browser types, and what they call them. Outlives a reload. */
+/** Shells in which the user of this tab types, and their titles. Survives a reload. */
 export class TypedShells {
   #kept: readonly Kept[] = read()
 

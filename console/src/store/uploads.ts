@@ -7,7 +7,7 @@ const IS_THERE_ALREADY = 412
 
 export type UploadState = 'waiting' | 'sending' | 'done' | 'exists' | 'failed' | 'cancelled'
 
-/** A file on its way into the sandbox. Replaced, never altered. */
+/** Upload of a file. Replaced, never mutated. */
 export interface Upload {
   readonly id: number
   readonly path: string
@@ -17,7 +17,7 @@ export interface Upload {
   readonly problem: string
 }
 
-/** Uploads, two at a time. What is there already is not replaced unless somebody says so. */
+/** Uploads, two at a time. Existing files are replaced only on request. */
 export class Uploads {
   readonly notifier: Notifier
   readonly #send: typeof send
@@ -49,7 +49,7 @@ export class Uploads {
     if (this.#find(id)?.state === 'waiting') this.#become(id, { state: 'cancelled' })
   }
 
-  /** Once more, over what is there. */
+  /** Retries and replaces the existing file. */
   replace(id: number): void {
     this.#start(id, true)
   }
@@ -58,7 +58,7 @@ export class Uploads {
     this.#start(id, false)
   }
 
-  /** Forgets those that are over. */
+  /** Removes finished uploads. */
   clear(): void {
     const isOver = (upload: Upload) => upload.state !== 'waiting' && upload.state !== 'sending'
     for (const upload of this.#all.filter(isOver)) this.#files.delete(upload.id)

@@ -2,7 +2,7 @@ import { Notifier, type Soon } from './notifier'
 
 const MOST = 1_000
 
-/** Which changes somebody has looked through, kept in the browser. A change that goes on is to be looked at again. */
+/** Reviewed changes, stored in the browser. A file that changes again needs another review. */
 export class Viewed {
   readonly notifier: Notifier
   readonly #key: string
@@ -41,7 +41,7 @@ function isPair(one: unknown): one is [string, number] {
 
 const visitKey = (sandboxId: string) => `viv.visit.${sandboxId}`
 
-/** The newest event that was there when somebody last looked at the changes; undefined if nobody did. */
+/** Number of the newest event at the last visit of the changes; undefined before the first visit. */
 export function lastVisit(sandboxId: string): number | undefined {
   const kept = Number(localStorage.getItem(visitKey(sandboxId)) ?? Number.NaN)
   return Number.isSafeInteger(kept) && kept > 0 ? kept : undefined

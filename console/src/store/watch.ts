@@ -7,10 +7,10 @@ import { CONNECTING, type LiveState } from '~/live/state'
 import { LiveStream } from '~/live/stream'
 import { EventStore, type History } from './event-store'
 
-/** A sandbox that somebody looks at: its events, and the connection that brings new ones. */
+/** Watched sandbox: its events, and the connection for new ones. */
 export class Watch {
   readonly events: EventStore
-  /** The log itself, for windows on what is too far back. */
+  /** The log, for pages of older events. */
   readonly history: History
   readonly #stream: LiveStream
   readonly #onEvent: (event: LogEvent) => void
@@ -34,7 +34,7 @@ export class Watch {
       },
       onOpen: () => this.#opened(),
       onState: (state) => this.#changed(state),
-      // The server ends a stream with the end of the sandbox. What was told after that comes with the next one.
+      // The server ends a stream with the end of the sandbox. The next stream contains later events.
       isOver: () => this.#hadEndedAtOpen,
     })
   }
@@ -44,7 +44,7 @@ export class Watch {
     return this.#state.kind === 'live' && behind > 0 ? { kind: 'catching-up', behind } : this.#state
   }
 
-  /** Why nothing can be shown, if nothing can. */
+  /** Why nothing can be shown; undefined otherwise. */
   get failure(): ApiError | undefined {
     return this.#failure
   }
@@ -54,7 +54,7 @@ export class Watch {
     void this.#open(0)
   }
 
-  /** The server's description says that it has ended: some end without a last event to tell of it. */
+  /** The description of the server has an end; some sandboxes end without a last event. */
   ended(): void {
     this.#isKnownToHaveEnded = true
   }
@@ -85,7 +85,7 @@ export class Watch {
   }
 
   #opened(): void {
-    // The first stream goes on from the page just read; a later one has something to catch up with.
+    // The first stream continues from the loaded page; a later one catches up.
     if (this.#hasStreamed) void this.events.lookAhead().catch(() => undefined)
     this.#hasStreamed = true
     this.#hadEndedAtOpen = this.events.hasEnded || this.#isKnownToHaveEnded

@@ -1,4 +1,4 @@
-/** What somebody was writing and has not sent, by where: another tab and back loses nothing. */
+/** Unsent texts by place. A change of tab loses nothing. */
 export class Words {
   readonly #words = new Map<string, string>()
 

@@ -10,7 +10,7 @@ import { type FileStore, OpenFile } from './open-file'
 import { Uploads } from './uploads'
 import type { Watch } from './watch'
 
-/** The files of a sandbox that somebody looks at. It stays while the sandbox is on the screen, whatever tab is shown. */
+/** Files of the shown sandbox, for all tabs. */
 export class Workspace {
   readonly remote: RemoteFiles
   readonly tree: FileTree
@@ -30,7 +30,7 @@ export class Workspace {
     this.uploads = new Uploads(sandboxId, send)
   }
 
-  /** The file at a path: the same one as long as no other is asked for. */
+  /** The file at a path. The same object until another path is opened. */
   file(path: string): OpenFile {
     if (this.#open?.path !== path) {
       this.#open = new OpenFile(path, this.#store(), drafts)
@@ -39,21 +39,21 @@ export class Workspace {
     return this.#open
   }
 
-  /** Everything that has a name. */
+  /** All known paths. */
   listAll(): Promise<readonly Entry[]> {
     return this.hasEnded ? this.changes.listAll() : this.remote.listAll()
   }
 
-  /** Takes in what happened since the last call. */
+  /** Processes the events since the last call. */
   follow(): void {
     const { events } = this.#watch.events
     this.tree.follow(events)
     this.changes.follow(events)
     if (this.#open === undefined) return
     const mark = this.tree.mark(this.#open.path)
-    if (mark !== undefined) void this.#open.told(mark)
+    if (mark !== undefined) void this.#open.fileChanged(mark)
     if (this.tree.flooded > 0) {
-      void this.#open.told({ how: 'modified', at: 0, seq: this.tree.flooded, sha256: undefined })
+      void this.#open.fileChanged({ how: 'modified', at: 0, seq: this.tree.flooded, sha256: undefined })
     }
   }
 
@@ -82,7 +82,7 @@ const ended = () =>
 
 const workspaces = new WeakMap<Watch, Workspace>()
 
-/** The workspace that belongs to a watch. When the sandbox ends, another one takes its place. */
+/** The workspace of a watch. When the sandbox ends, another workspace replaces it. */
 export function workspaceOf(sandboxId: string, watch: Watch, hasEnded: boolean): Workspace {
   const known = workspaces.get(watch)
   if (known !== undefined && known.hasEnded === hasEnded) return known

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** How moments are written: as so long ago, or as date and time. */
+/** Format of times: relative, or date and time. */
 export type Times = 'relative' | 'absolute'
 
 const KEY = 'viv.times'

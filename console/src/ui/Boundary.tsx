@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react'
 import { Failure } from './States'
 
 interface Props {
-  /** What is shown; another value is another chance. */
+  /** Key of the content: another value retries. */
   readonly of: string
   readonly children: ReactNode
 }
@@ -12,7 +12,7 @@ interface State {
   readonly of: string
 }
 
-/** Keeps a failure in its place: the rest of the page goes on. */
+/** Error boundary: the rest of the page continues. */
 export class Boundary extends Component<Props, State> {
   override state: State = { error: undefined, of: this.props.of }
 

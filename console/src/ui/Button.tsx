@@ -5,7 +5,7 @@ import css from './Button.module.css'
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet'
   readonly icon?: LucideIcon
-  /** Only the icon is shown; the text is still its name. */
+  /** Shows only the icon; the text is the accessible name. */
   readonly compact?: boolean
 }
 

@@ -4,7 +4,7 @@ import css from './Clamp.module.css'
 const CODE_PADDING_PX = 16
 
 interface Props {
-  /** So many lines are shown until somebody asks for all. */
+  /** Number of lines shown before the text is expanded. */
   readonly lines: number
   /** Name of the text, for the button: `Show all of the ‹task›`. */
   readonly of: string
@@ -12,7 +12,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A text that may be long: its first lines, and a button that shows the rest in place. */
+/** Long text: its first lines, and a button that expands it. */
 export function Clamp({ lines, of, isCode = false, children }: Props) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
@@ -44,7 +44,7 @@ export function Clamp({ lines, of, isCode = false, children }: Props) {
   )
 }
 
-/** Whether a box does not show all that is in it. What was cut stays so while it is open. */
+/** Whether a box clips its content. Stays true while the box is expanded. */
 function useIsCut(isOpen: boolean) {
   const box = useRef<HTMLDivElement>(null)
   const [isCut, setCut] = useState(false)

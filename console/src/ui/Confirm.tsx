@@ -5,7 +5,7 @@ import form from './form.module.css'
 
 interface Props {
   readonly title: string
-  /** What the button says that changes nothing. */
+  /** Label of the cancel button. */
   readonly keep: string
   readonly confirm: string
   readonly onConfirm: () => void
@@ -13,7 +13,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** Asks before something that cannot be undone, and says what it does. */
+/** Confirmation before an action that cannot be undone, with its effect. */
 export function Confirm({ title, keep, confirm, onConfirm, onClose, children }: Props) {
   return (
     <Dialog title={title} onClose={onClose}>

@@ -6,7 +6,7 @@ import { copy } from './copy'
 
 const SHOWN_MS = 2_000
 
-/** Copies a text with one click, and says that it did. */
+/** Button that copies a text and confirms it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [outcome, setOutcome] = useState('')
   useEffect(() => {

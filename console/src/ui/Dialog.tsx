@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A modal dialogue. The browser's own: it keeps the focus, gives it back and closes with Escape. */
+/** Modal dialog. The native element keeps the focus inside, restores it and closes with Escape. */
 export function Dialog({ title, onClose, children }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react'
 import css from './Field.module.css'
 
-/** What a control needs so that its label, hint and problem are told with it. */
+/** Attributes that connect a control with its label, hint and problem. */
 export interface Control {
   readonly id: string
   readonly 'aria-invalid': boolean
@@ -12,12 +12,12 @@ interface Props {
   readonly label: string
   readonly hint?: ReactNode
   readonly problem?: string
-  /** For whoever looks for the control of a field: `data-field` is this on what is around it. */
+  /** Sets `data-field` on the container, so that the control of a field can be found. */
   readonly name?: string
   readonly children: (control: Control) => ReactNode
 }
 
-/** A control with its name, what to know about it, and what is wrong with what it holds. */
+/** Control with label, hint and problem. */
 export function Field({ label, hint, problem, name, children }: Props) {
   const id = useId()
   const described = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ')

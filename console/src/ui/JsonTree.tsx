@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { count, plain } from './format'
 import css from './JsonTree.module.css'
 
-/** So many parts, and so many characters, are shown at first: what agents send may be large. */
+/** Maximum numbers of entries and characters shown at first, because agents may send large values. */
 const MOST_PARTS = 100
 const MOST_CHARACTERS = 2_000
 
-/** Any JSON as a tree. What is inside is drawn when it is opened; what would deceive is made visible. */
+/** JSON as a tree. Content is rendered when it is opened; deceptive characters are made visible. */
 export function JsonTree({ value, depth = 1 }: { value: unknown; depth?: number }) {
   return (
     <div className={css.tree}>
@@ -19,7 +19,7 @@ export function JsonTree({ value, depth = 1 }: { value: unknown; depth?: number 
 interface NodeProps {
   readonly name?: string
   readonly value: unknown
-  /** Levels that are open at first. */
+  /** Levels that are expanded at first. */
   readonly openTo: number
 }
 

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import css from './Markdown.module.css'
 
 /**
- * Markdown of people and agents, as elements. What it is made of is not trusted: HTML is shown as text, images are not
- * loaded (their address would tell somebody that it was read), and links lead only to the web.
+ * Untrusted Markdown of people and agents, as elements. HTML is shown as text, images are not loaded (their address
+ * could report that it was read), and links lead only to the web.
  */
 export default function Markdown({ children }: { children: string }) {
   return <div className={css.markdown}>{blocks(lexer(children))}</div>

@@ -4,7 +4,7 @@ import css from './Prose.module.css'
 
 const Markdown = lazy(() => loadPart(() => import('./Markdown')))
 
-/** Markdown, read by a part that is loaded when it is first needed; without that part, as it was written. */
+/** Markdown, with a renderer that is loaded on first use; without it, plain text. */
 export function Prose({ children }: { children: string }) {
   const raw = <div className={css.raw}>{children}</div>
   return (

@@ -2,7 +2,7 @@ import { useId } from 'react'
 import { CopyButton } from './CopyButton'
 import css from './Secret.module.css'
 
-/** A line of text to take away: a key, a token, a command. A click chooses all of it. */
+/** Text to copy: a key, a token or a command. A click selects all of it. */
 export function Secret({ label, text }: { label: string; text: string }) {
   const id = useId()
   return (

@@ -3,14 +3,14 @@ import css from './Section.module.css'
 
 interface Props {
   readonly title: string
-  /** One sentence on what it is for. */
+  /** One sentence about its purpose. */
   readonly about?: ReactNode
-  /** What can be done with all of it. */
+  /** Actions on the whole section. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-/** A part of a screen with a name. */
+/** Section of a screen with a heading. */
 export function Section({ title, about, actions, children }: Props) {
   const id = useId()
   return (

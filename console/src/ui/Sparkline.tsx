@@ -3,7 +3,7 @@ import css from './Sparkline.module.css'
 const WIDTH = 72
 const HEIGHT = 20
 
-/** A few numbers as a line, with the last one in words for those who cannot see it. */
+/** Small line chart; the last value is its accessible text. */
 export function Sparkline({ values, most, label }: { values: readonly number[]; most: number; label: string }) {
   if (values.length < 2) return null
   const top = Math.max(most, ...values)

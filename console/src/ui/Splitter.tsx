@@ -4,16 +4,16 @@ import css from './Splitter.module.css'
 const STEP_PX = 24
 
 interface Props {
-  /** The pane whose width it changes; the width is kept under this name, and is `--pane-‹name›` in the styles. */
+  /** Name of the pane. The width is stored under this name, and is `--pane-‹name›` in the styles. */
   readonly name: string
   readonly label: string
-  /** Whether the pane comes before or after it. */
+  /** Whether the pane is before or after the splitter. */
   readonly pane: 'before' | 'after'
   readonly least?: number
   readonly most?: number
 }
 
-/** The line between two panes, which a pointer or the arrow keys move. Two clicks give the pane its own width back. */
+/** Splitter between two panes, moved by pointer or arrow keys. A double click restores the default width. */
 export function Splitter({ name, label, pane, least = 200, most = 720 }: Props) {
   const handle = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(() => kept(name))

@@ -5,7 +5,7 @@ import css from './States.module.css'
 
 const SHOW_AFTER_MS = 150
 
-/** Nothing is there, and that is all right. */
+/** Empty state. */
 export function Empty({ title, isPage, children }: { title: string; isPage?: boolean; children?: ReactNode }) {
   return (
     <div className={css.state}>
@@ -15,7 +15,7 @@ export function Empty({ title, isPage, children }: { title: string; isPage?: boo
   )
 }
 
-/** Something could not be shown: what, and what can be done. */
+/** Error state: what failed, and what to do. */
 export function Failure({ error, isPage, onRetry }: { error: unknown; isPage?: boolean; onRetry?: () => void }) {
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
@@ -32,13 +32,13 @@ export function Failure({ error, isPage, onRetry }: { error: unknown; isPage?: b
   )
 }
 
-/** Where it is all that the page shows, it is the page's heading. */
+/** Whether it is the heading of the page. */
 function Title({ isPage = false, children }: { isPage?: boolean; children: string }) {
   const Tag = isPage ? 'h1' : 'p'
   return <Tag className={css.title}>{children}</Tag>
 }
 
-/** The shape of what is coming. Shown only when it takes long enough to be noticed. */
+/** Placeholder during a load. Shown only after a delay. */
 export function Skeleton({ rows, label }: { rows: number; label: string }) {
   const isShown = useAfter(SHOW_AFTER_MS)
   if (!isShown) return null

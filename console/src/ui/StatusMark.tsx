@@ -24,7 +24,7 @@ const LOOKS: Record<Status | 'idle', { icon: LucideIcon; word: string; tone: str
   terminated: { icon: CircleSlash, word: 'Ended', tone: 'muted' },
 }
 
-/** A status as icon, word and colour: never colour alone. */
+/** Status as icon, word and colour, never as colour alone. */
 export function StatusMark({ status, title }: { status: Status | 'idle'; title?: string }) {
   const { icon: Icon, word, tone } = LOOKS[status]
   return (

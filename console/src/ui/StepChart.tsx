@@ -8,13 +8,13 @@ export interface Step {
 
 interface Props {
   readonly lines: readonly { readonly name: string; readonly steps: readonly Step[] }[]
-  /** What should not be passed, as a line of its own. */
+  /** Limit, drawn as a line. */
   readonly limit?: number
-  /** A moment to point at. */
+  /** Highlighted moment. */
   readonly at?: number
-  /** How a value is written at its axis. */
+  /** Format of a value on its axis. */
   readonly show: (value: number) => string
-  /** Into how many parts lines divide each axis. */
+  /** Number of intervals of each axis. */
   readonly parts: number
 }
 

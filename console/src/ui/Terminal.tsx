@@ -18,7 +18,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   'ansi-bright-magenta': 'mind',
 }
 
-/** What a program wrote, with its colours as ours: they are readable on both grounds. */
+/** Output of a program, with its colours mapped to readable ones of both themes. */
 export function Terminal({ children }: { children: string }) {
   const pieces = useMemo(() => Anser.ansiToJson(shown(children), { use_classes: true, remove_empty: true }), [children])
   return (
@@ -36,7 +36,7 @@ export function Terminal({ children }: { children: string }) {
   )
 }
 
-/** A line that was written over with a carriage return shows what was written last. */
+/** A carriage return overwrites the line. */
 function shown(words: string): string {
   return words.replaceAll('\r\n', '\n').replace(/^[^\n]*\r(?=[^\n])/gm, '')
 }

@@ -2,7 +2,7 @@ import { ArrowDown } from 'lucide-react'
 import { whole } from './format'
 import css from './ToEnd.module.css'
 
-/** Over the end of a list that grows while one reads further up: how much is new, and the way there. */
+/** Button over the end of a growing list: number of new rows, and a jump to the end. */
 export function ToEnd({ news, onClick }: { news: number; onClick: () => void }) {
   return (
     <button type="button" className={css.toEnd} onClick={onClick}>

@@ -2,7 +2,7 @@ import { useTimes } from '~/theme/times'
 import { ago, moment } from './format'
 import { useNow } from './now'
 
-/** A moment as the reader wants it; the other form is its title. */
+/** A time in the format of the user; the title has the other format. */
 export function When({ at }: { at: string }) {
   const times = useTimes()
   const passed = useNow() - Date.parse(at)

@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard, also where the page came by plain http and the browser gives it no clipboard. */
+/** Copies a text to the clipboard, also over plain HTTP, where browsers have no clipboard API. */
 export async function copy(words: string): Promise<void> {
   if (navigator.clipboard !== undefined) {
     await navigator.clipboard.writeText(words)

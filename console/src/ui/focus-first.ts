@@ -1,4 +1,7 @@
-/** For the `ref` of what a dialogue is about: it has the focus when the dialogue opens. React's own way comes too early. */
+/**
+ * For the `ref` of the main element of a dialog: it gets the focus when the dialog opens. React's `autoFocus` runs too
+ * early.
+ */
 export function focusFirst(element: HTMLElement | null): void {
   element?.setAttribute('autofocus', '')
 }

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** A length of time in its two largest parts at most: `4 s`, `2 m`, `3 h 5 m`, `12 d`. */
+/** Duration in at most two units: `4 s`, `2 m`, `3 h 5 m`, `12 d`. */
 export function span(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
@@ -12,12 +12,12 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY)} d`
 }
 
-/** Like `span`, but nobody is told of milliseconds since something happened. */
+/** Like `span`, but without milliseconds. */
 export function ago(ms: number): string {
   return ms < SECOND ? 'now' : span(ms)
 }
 
-/** A length that was measured: tenths of a second below a minute. */
+/** Measured duration: tenths of a second below a minute. */
 export function took(ms: number): string {
   return ms >= SECOND && ms < MINUTE ? `${(ms / SECOND).toFixed(1)} s` : span(ms)
 }
@@ -53,12 +53,14 @@ export function moment(at: string | number): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const DECEPTIVE = /[\u0000-\u0008\u000b-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
 
-/** Characters that change how text around them reads, made visible: agents' words are not trusted. */
+/**
+ * Makes characters visible that change the display of the text around them, because the text of agents is untrusted.
+ */
 export function plain(words: string): string {
   return words.replace(DECEPTIVE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A number with all its digits, for where one more or less matters. */
+/** Number with all digits. */
 export function whole(value: number): string {
   return value.toLocaleString('en')
 }

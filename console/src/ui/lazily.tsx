@@ -3,10 +3,7 @@ import { Button } from './Button'
 import { LoadError, loadPart } from './load-part'
 import { Empty } from './States'
 
-/**
- * A component in a part of the console that is loaded when it is first shown. If that fails again and again, there is a
- * button in its place.
- */
+/** Component that is loaded when it is first shown. After repeated failures, a button is shown in its place. */
 export function lazily<N extends string, P extends object>(
   load: () => Promise<Readonly<Record<N, FunctionComponent<P>>>>,
   name: N,
@@ -16,7 +13,7 @@ export function lazily<N extends string, P extends object>(
   return function Part(props: P) {
     const [tries, again] = useReducer((before: number) => before + 1, 0)
     const retry = () => {
-      // React keeps the failure of a lazy component: another one is needed.
+      // React caches the failure of a lazy component, so another one is created.
       current = part()
       again()
     }
@@ -44,7 +41,7 @@ class LoadBoundary extends Component<Props, { readonly error: unknown }> {
   override render(): ReactNode {
     const { error } = this.state
     if (error === undefined) return this.props.children
-    // Whatever else went wrong is for the boundary around it.
+    // The surrounding boundary handles other errors.
     if (!isLoadError(error)) throw error
     return (
       <Empty title="This part of the page did not load">

@@ -2,21 +2,21 @@ import { backoff } from '~/live/backoff'
 
 const TRIES = 5
 
-/** A part of the console could not be loaded. */
+/** A part of the console failed to load. */
 export class LoadError extends Error {
   constructor(cause: unknown) {
     super('A part of the console could not be loaded.', { cause })
   }
 }
 
-/** How a part is loaded when the first way failed. */
+/** Loader for the retries of a part. */
 export interface Ways {
   readonly wait: (tries: number) => Promise<void>
   readonly module: (address: string) => Promise<unknown>
   readonly style: (address: string) => Promise<unknown>
 }
 
-/** Loads a part. A failure, as of a server that restarts, is tried again after longer and longer times. */
+/** Loads a part. Retries a failure, such as during a restart of the server, with increasing delays. */
 export async function loadPart<T>(load: () => Promise<T>, ways: Ways = BROWSER): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -30,7 +30,10 @@ export async function loadPart<T>(load: () => Promise<T>, ways: Ways = BROWSER):
   }
 }
 
-/** Browsers remember that an address failed, and the loader that it asked for a style: another address is asked. */
+/**
+ * Browsers cache the failure of an address, and the loader caches that it requested a style, so another address is
+ * used.
+ */
 async function another<T>(error: unknown, tries: number, { module, style }: Ways): Promise<T | undefined> {
   const message = error instanceof Error ? error.message : ''
   const sheet = /preload CSS for (\S+)/.exec(message)?.[1]
@@ -39,7 +42,7 @@ async function another<T>(error: unknown, tries: number, { module, style }: Ways
     if (sheet !== undefined) await style(sheet)
     else if (script !== undefined) return (await module(`${script}?try=${tries}`)) as T
   } catch {
-    // The next try tells.
+    // The next attempt reports the failure.
   }
   return undefined
 }

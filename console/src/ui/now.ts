@@ -26,7 +26,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time, a second at most behind. All who ask share one timer. */
+/** The current time, at most a second late. All callers share one timer. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

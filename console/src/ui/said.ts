@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const SHOWN_MS = 2_500
 
-/** A few words that are shown for a moment: that something was done. */
+/** Short confirmation that is shown for a moment. */
 export function useSaid(): readonly [string, (words: string) => void] {
   const [said, say] = useState('')
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import type { Notifier } from '~/store/notifier'
 
-/** Draws the caller again whenever this tells of a change. */
+/** Renders the caller again after each notification. */
 export function useNotifier(notifier: Notifier): number {
   return useSyncExternalStore(notifier.subscribe, notifier.version)
 }

@@ -116,19 +116,19 @@ impl Host {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let (stream, hello) = greet(&listener);
+        let (stream, hello) = accept_hello(&listener);
         Host { folder, listener, stream, guest, hello }
     }
 
     /// Drops the connection and waits for the next one.
     pub fn reconnect(&mut self) {
         self.stream.shutdown(std::net::Shutdown::Both).unwrap();
-        (self.stream, self.hello) = greet(&self.listener);
+        (self.stream, self.hello) = accept_hello(&self.listener);
     }
 
     /// Accepts the next connection, which the guest has opened itself.
     pub fn accept_again(&mut self) {
-        (self.stream, self.hello) = greet(&self.listener);
+        (self.stream, self.hello) = accept_hello(&self.listener);
     }
 
     /// Drops the connection and waits until the guest has reconnected, without accepting it.
@@ -263,7 +263,7 @@ impl Drop for Host {
     }
 }
 
-fn greet(listener: &UnixListener) -> (UnixStream, Vec<u8>) {
+fn accept_hello(listener: &UnixListener) -> (UnixStream, Vec<u8>) {
     let mut accepted = None;
     until("the guest connects", || {
         accepted = listener.accept().ok();

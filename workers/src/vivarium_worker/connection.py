@@ -95,7 +95,7 @@ class Connection:
         poll.register(sock, select.POLLIN)
         while not poll.poll(LOOK_SECONDS * 1000):
             if stop.is_set() or monotonic() > deadline:
-                raise TimeoutError("nobody waits for the answer any more")
+                raise TimeoutError("the caller no longer waits for the response")
 
     def _limit(self, seconds: float) -> None:
         self._http.timeout = seconds
@@ -106,7 +106,7 @@ class Connection:
 def _answer(response: http.client.HTTPResponse) -> Answer:
     content = response.read(MAX_ANSWER_BYTES + 1)
     if len(content) > MAX_ANSWER_BYTES:
-        raise ValueError("the answer is larger than any of this API")
+        raise ValueError("the response exceeds the maximum size")
     if response.length:
         # A bounded read does not detect a connection that ended early.
         raise http.client.IncompleteRead(content, response.length)

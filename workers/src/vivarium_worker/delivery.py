@@ -61,7 +61,7 @@ class SpoolDelivery:
         except (Stopped, SpoolClosed):
             pass
         except Refused as e:
-            log.error("the server no longer knows this worker: %s", e)
+            log.error("the server rejects this worker: %s", e)
             self._on_lost(e)
         finally:
             self._backend.close()
@@ -73,7 +73,7 @@ class SpoolDelivery:
         except (Stopped, SpoolClosed, Refused):
             raise
         except Exception:
-            log.exception("what is in the spool could not be delivered; trying again")
+            log.exception("the spool could not be delivered; retrying")
             self._stop.wait(PAUSE_SECONDS)
 
     def _next(self) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ class SpoolDelivery:
             finally:
                 aside.close()
         except OSError as e:
-            log.error("it could not be set aside either, and is lost: %s: %s", e, record)
+            log.error("the refused record could not be stored and is lost: %s: %s", e, record)
         body = record["body"]
         # A rejected rejection event causes no further event. The worker's log has it.
         if body.get("event_type") != events.EVENT_REJECTED:

@@ -80,7 +80,7 @@ class Heartbeat:
             for command in answer.get("commands") or []:
                 self._obey(str(command), str(answer.get("reason") or ""), str(answer.get("reason_code") or ""))
         except Unreachable as e:
-            log.warning("a heartbeat did not arrive: %s", e)
+            log.warning("a heartbeat was not delivered: %s", e)
         except Refused as e:
             log.error("a heartbeat was refused: %s", e)
 

@@ -187,7 +187,7 @@ class Inbox:
         try:
             self._backend.messages(0, received, stop)
         except (Stopped, Refused) as e:
-            log.warning("the server was not told that %d messages have come: %s", len(received), e or "no time left")
+            log.warning("the receipt of %d messages was not acknowledged: %s", len(received), e or "no time left")
         finally:
             timer.cancel()
 
@@ -198,7 +198,7 @@ class Inbox:
         except (Stopped, SpoolClosed):
             pass
         except Refused as e:
-            log.error("no more messages: %s", e)
+            log.error("the server refused to send messages: %s", e)
         finally:
             self._backend.close()
 
@@ -211,7 +211,7 @@ class Inbox:
         except (Stopped, SpoolClosed, Refused):
             raise
         except Exception:
-            log.exception("messages could not be passed on; trying again")
+            log.exception("messages could not be delivered to the agent; retrying")
             self._stop.wait(PAUSE_SECONDS)
 
     def _keep(self, page: list[dict[str, Any]]) -> None:
@@ -269,7 +269,7 @@ class Inbox:
         try:
             return self._shortened(path, unread)
         except OSError as e:
-            log.warning("the journal stays as long as it is: %s", e)
+            log.warning("the journal could not be shortened: %s", e)
             return RecordFile(path)
 
     def _shortened(self, path: Path, unread: dict[str, dict[str, Any]]) -> RecordFile:

@@ -254,4 +254,4 @@ class Run:
                 self._dropped += 1
                 first = self._dropped == 1
             if first:
-                log.warning("the run is to end and the spool is full; what the agent still says is dropped")
+                log.warning("the run ends and the spool is full; further events of the agent are dropped")

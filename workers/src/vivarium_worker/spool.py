@@ -211,7 +211,7 @@ class Spool:
         try:
             os.pwrite(self._ack_fd, b"%020d %020d\n" % (number, end), 0)
         except OSError as e:
-            log.warning("what has arrived could not be marked, and is sent again by the next worker: %s", e)
+            log.warning("the delivered records could not be marked; the next worker sends them again: %s", e)
 
     def _recover(self) -> int:
         """Reads records of an earlier worker. Runs before other threads use the spool."""

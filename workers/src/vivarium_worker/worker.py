@@ -100,7 +100,7 @@ class Worker:
         if self._delivery.next_action:
             log.info("the server asks for: %s", self._delivery.next_action)
         if not delivered:
-            log.error("the server was not told how the run ended; the next one in this sandbox tells it")
+            log.error("the result of the run was not delivered; the next worker in this sandbox delivers it")
             return UNDELIVERED
         return COMPLETED if outcome.completed else FAILED
 
@@ -132,7 +132,7 @@ class Worker:
         self._backend.close()
         if "abort" in (answer.get("commands") or []):
             self._control.dismiss(str(answer.get("reason")), str(answer.get("reason_code")))
-        self._control.dismiss("the worker was told to end", "signal")
+        self._control.dismiss("the worker received a termination signal", "signal")
 
 
 @contextlib.contextmanager

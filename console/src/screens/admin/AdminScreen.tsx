@@ -12,7 +12,7 @@ const SHOWN: Readonly<Record<Part, () => React.ReactNode>> = {
   sandboxes: () => <OverduePart />,
 }
 
-/** For whoever runs the server: keys, the audit, and sandboxes that need a hand. */
+/** Administration: keys, the audit log, and overdue sandboxes. */
 export function AdminScreen() {
   const { session } = useRouteContext({ from: '/frame' })
   const { part = 'keys' } = useSearch({ from: '/frame/console/admin' })

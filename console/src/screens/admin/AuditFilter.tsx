@@ -11,7 +11,7 @@ interface Props {
   readonly onChoose: (search: AuditSearch) => void
 }
 
-/** Who, what, which sandbox, with what outcome. Words count with Enter, a choice at once. */
+/** Filter of the audit log by user, action, sandbox and result. Text applies with Enter, a choice at once. */
 export function AuditFilter({ search, onChoose }: Props) {
   const choose = (form: HTMLFormElement) => onChoose(chosen(new FormData(form)))
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -5,7 +5,7 @@ import { plain } from '~/ui/format'
 import { When } from '~/ui/When'
 import css from './Admin.module.css'
 
-/** What was done, newest first: who, what, to what, and what came of it. */
+/** Entries of the audit log, newest first. */
 export function AuditList({ lines, isNarrow = false }: { lines: readonly Folded[]; isNarrow?: boolean }) {
   if (lines.length === 0) return null
   return (

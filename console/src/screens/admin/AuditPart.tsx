@@ -16,7 +16,7 @@ import { AuditList } from './AuditList'
 import type { AuditSearch } from './parts'
 import { allOf, EXPORT_MOST, PAGE, useAudit } from './use-audit'
 
-/** Who did what on the whole server. */
+/** The audit log of the server. */
 export function AuditPart() {
   const { part: _, ...search } = useSearch({ from: '/frame/console/admin' })
   const navigate = useNavigate({ from: '/console/admin' })

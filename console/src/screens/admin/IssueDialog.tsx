@@ -14,7 +14,7 @@ type Issued = components['schemas']['IssuedKey']
 
 /** Issues a key and shows it once. */
 export function IssueDialog({ onClose }: { onClose: () => void }) {
-  // Only here: with the dialogue it is gone.
+  // The key exists only in this dialog.
   const [issued, setIssued] = useState<Issued>()
   return (
     <Dialog title={issued ? 'The API key, shown once' : 'Issue an API key'} onClose={onClose}>

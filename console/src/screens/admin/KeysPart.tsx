@@ -20,7 +20,7 @@ type Key = components['schemas']['Keys']['keys'][number]
 const ABOUT =
   'A key gives one user access to the API and the console. The server shows a key once and stores its hash. The admin key is in the home of the server.'
 
-/** Who may sign in and call the API. */
+/** Keys of users for sign-in and the API. */
 export function KeysPart() {
   const { data, error, refetch } = useQuery({
     queryKey: ['admin', 'keys'],

@@ -20,7 +20,7 @@ type Deed = { readonly kind: 'end' | 'rotate'; readonly of: Sandbox }
 
 const EVERY_MS = 5_000
 
-/** Every sandbox that lives, those first that are where none should be for long. */
+/** All live sandboxes. Those that stay too long in a transient state come first. */
 export function OverduePart() {
   const now = useNow()
   const { data, error, refetch } = useQuery({

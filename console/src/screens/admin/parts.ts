@@ -1,6 +1,6 @@
 import { KINDS, type Kind } from '~/store/audit'
 
-/** The parts of the administration; `?part=` names one. */
+/** Tabs of the administration; `?part=` selects one. */
 export const PARTS = [
   { id: 'keys', label: 'API keys' },
   { id: 'audit', label: 'Audit' },
@@ -11,19 +11,19 @@ export type Part = (typeof PARTS)[number]['id']
 
 export const OUTCOMES = ['done', 'refused'] as const
 
-/** What of the audit is shown: all of it is in the address. */
+/** Filter of the audit log, stored in the address. */
 export interface AuditSearch {
   readonly user?: string
   readonly kind?: Kind
   readonly sandbox?: string
   readonly outcome?: (typeof OUTCOMES)[number]
-  /** The page before this number; without, the newest. */
+  /** Number before which the page ends; absent for the newest page. */
   readonly before?: number
 }
 
 export type AdminSearch = AuditSearch & { readonly part?: Part }
 
-/** Reads what somebody may have written into the address by hand. */
+/** Reads the filter from the address, which a user may have edited. */
 export function adminSearch(search: Record<string, unknown>): AdminSearch {
   const text = (name: string) => {
     const given = search[name]

@@ -6,7 +6,7 @@ import type { AuditSearch } from './parts'
 export const PAGE = 100
 const EVERY_MS = 3_000
 const EXPORT_PAGE = 1_000
-/** What a browser holds without trouble; whoever needs more asks the API. */
+/** Maximum number of entries that a browser exports. The API has no such limit. */
 export const EXPORT_MOST = 20_000
 
 function query({ user, kind, sandbox, outcome, before }: AuditSearch, limit: number) {
@@ -17,7 +17,7 @@ async function page(search: AuditSearch, limit: number): Promise<readonly Entry[
   return (await body(api.GET('/admin/audit', { params: { query: query(search, limit) } }))).entries
 }
 
-/** One page of the audit. The newest is asked for again and again, older ones do not change. */
+/** One page of the audit log. The newest page is polled; older pages do not change. */
 export function useAudit(search: AuditSearch) {
   return useQuery({
     queryKey: ['admin', 'audit', query(search, PAGE)],
@@ -27,7 +27,7 @@ export function useAudit(search: AuditSearch) {
   })
 }
 
-/** All that the filter finds, oldest first, up to a limit. */
+/** All matching entries, oldest first, up to a limit. */
 export async function allOf(search: AuditSearch): Promise<readonly Entry[]> {
   let before: number | undefined
   let all: readonly Entry[] = []

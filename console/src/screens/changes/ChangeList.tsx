@@ -19,7 +19,7 @@ interface Props {
   readonly onChoose: (change: Change) => void
 }
 
-/** The files that changed. What changed in each is asked for when it is in sight. */
+/** The changed files. The diff of a file is loaded when its row is visible. */
 export function ChangeList({ list, chosen, moments, viewed, isOutdated, onChoose }: Props) {
   const scroller = useRef<HTMLElement>(null)
   const rows = useVirtualizer<HTMLElement, Element>({

@@ -20,7 +20,7 @@ import { useChangeKeys } from './use-change-keys'
 import { useMoments } from './use-moments'
 import { useNarrow } from './use-narrow'
 
-/** What became of the files between any two moments. It stays as it is until somebody asks for what came after. */
+/** Changes of the files between two moments. The list does not change until the user asks for newer events. */
 export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
   const { changes } = useWorkspace(sandbox, watch)
   useNotifier(changes.notifier)
@@ -34,7 +34,7 @@ export function ChangesPanel({ sandbox, watch, actions }: PanelProps) {
 
   const all = useMemo(() => (changes.isLoaded ? changes.between(from, to) : []), [changes, changes.isLoaded, from, to])
   const hides = useIgnored(sandbox, watch)
-  // A file that a link names is shown.
+  // Scrolls to the file that a link names.
   const list = useMemo(
     () => (hides ? all.filter((change) => change.path === path || !hides(change.path)) : all),
     [all, hides, path],
@@ -138,7 +138,7 @@ function Floods({ counted, isComplete }: { counted: readonly Flood[]; isComplete
   )
 }
 
-/** Changes what is chosen, and keeps the rest of the address. */
+/** Changes the selection, and keeps the rest of the address. */
 export function useGoTo() {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
   return (chosen: { path?: string; view?: 'split'; from?: number | 'visit'; to?: number; ignored?: true }) =>

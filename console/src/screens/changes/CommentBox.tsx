@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Advice to the agent about a line. The difference stays in sight while it is written; what is refused stays too. */
+/** Comment for the agent on a line. The diff stays visible while the user writes, and a refused text is kept. */
 export function CommentBox({ sandboxId, path, line, onLine, actions, onClose }: Props) {
   const [words, setWords] = useWords(`comment:${sandboxId}/${path}`)
   const numberId = useId()

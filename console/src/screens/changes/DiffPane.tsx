@@ -28,7 +28,7 @@ interface Props {
   readonly onBack: () => void
 }
 
-/** What changed in one file, and the place to say something about a line of it. */
+/** Diff of one file, with a comment box for each line. */
 export function DiffPane(props: Props) {
   const { change, moments, isSplit, isOutdated, hunk, sandbox, actions, isCommenting, onCommented, onBack } = props
   const { data, error, refetch } = useDiff(moments, change.path)

@@ -18,12 +18,12 @@ interface Props {
   readonly hunks: readonly Hunk[]
   readonly isSplit: boolean
   readonly hunk: HunkCursor
-  /** The line, of those after the change, that is being spoken of. */
+  /** The commented line, numbered after the change. */
   readonly commented: number | undefined
   readonly onLine: ((line: number) => void) | undefined
 }
 
-/** A difference, in one column or two. Only what is in sight is drawn. */
+/** Diff in one column or two. Renders only the visible rows. */
 export const DiffView = memo(function DiffView({ hunks, isSplit, hunk, commented, onLine }: Props) {
   const rows = useMemo(() => rowsOf(hunks, isSplit), [hunks, isSplit])
   const scroller = useRef<HTMLElement>(null)
@@ -115,7 +115,7 @@ function Side({
   )
 }
 
-/** For the mouse; the keys have `c`, and the line can be chosen in the box. */
+/** For the mouse. Keyboard users press `c` and choose the line in the box. */
 function Comment({ line, onLine }: { line: number | undefined; onLine: ((line: number) => void) | undefined }) {
   if (onLine === undefined || line === undefined) return <span className={css.gap} />
   return (

@@ -15,13 +15,13 @@ interface Props {
 const ANOTHER = 'another'
 const END = 'end'
 
-/** One of the two moments: the start or now, the last visit, an event that people remember, or any by its number. */
+/** Selector of a moment: the start, now, the last visit, a notable event, or an event by number. */
 export function MomentPicker({ which, events, visit }: Props) {
   const chosen = useSearch({ from: '/frame/console/sandboxes/$sandboxId', select: (search) => search[which] })
   const goTo = useGoTo()
   const [isNumbered, setNumbered] = useState(false)
   const id = useId()
-  // The list is made when the screen is opened: it must not move while somebody chooses.
+  // The list is built when the screen opens, so that it does not move while a user chooses.
   const [known] = useState(() => moments(events))
   const isKnown = typeof chosen === 'number' && known.some((moment) => moment.seq === chosen)
   const value = isNumbered || (typeof chosen === 'number' && !isKnown) ? ANOTHER : String(chosen ?? END)

@@ -2,12 +2,12 @@ import { useMemo, useRef, useState } from 'react'
 import { useShortcuts } from '~/keys/shortcuts'
 import type { Change } from '~/store/file-changes'
 
-/** Where one is in a difference. */
+/** Position in a diff. */
 export interface HunkCursor {
   readonly index: number
-  /** Counts every move, so that one to the same place is one too. */
+  /** Counts moves, so that a move to the same position is noticed. */
   readonly moves: number
-  /** The difference that is shown says how many places it has. */
+  /** Reports the number of positions of the shown diff. */
   readonly tell: (count: number) => void
 }
 
@@ -19,7 +19,7 @@ interface Wanted {
   readonly comment: () => void
 }
 
-/** The keys of the changes: from one place to the next, over the end of a file into the next file. */
+/** Shortcuts of the changes: next and previous position, across files. */
 export function useChangeKeys(wanted: Wanted): HunkCursor {
   const latest = useRef(wanted)
   latest.current = wanted

@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { api, body } from '~/api/client'
 import { parseDiff } from '~/store/diff'
 
-/** What is compared. */
+/** The compared versions. */
 export interface Moments {
   readonly sandboxId: string
   readonly from: number
   readonly to: number
 }
 
-/** The difference of one file between two moments: it never changes. */
+/** Diff of one file between two moments. It never changes, so it is cached. */
 export function useDiff({ sandboxId, from, to }: Moments, path: string) {
   return useQuery({
     queryKey: ['sandbox', sandboxId, 'diff', path, from, to],

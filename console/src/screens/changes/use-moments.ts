@@ -5,8 +5,8 @@ import { lastVisit, noteVisit } from '~/store/viewed'
 import { useNotifier } from '~/ui/use-notifier'
 
 /**
- * The two moments that are compared. Now is the moment when the screen was opened: what comes after it is counted, and
- * shown when somebody asks, so that nothing moves under the eyes of who reads.
+ * The two compared moments. Now is the time when the screen was opened: newer changes are counted and shown on request,
+ * so that nothing moves while the user reads.
  */
 export function useMoments(sandboxId: string, changes: FileChanges) {
   const { from, to } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 const query = window.matchMedia('(max-width: 760px)')
 
-/** Whether there is room for one column only. */
+/** Whether the window is too narrow for two columns. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(
     (listener) => {

@@ -32,7 +32,7 @@ export function DocsScreen() {
 
   useEffect(() => {
     document.title = 'API · Vivarium'
-    // The part that the address names exists only now.
+    // The element that the address names exists only after the load.
     if (data && location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView()
   }, [data])
 

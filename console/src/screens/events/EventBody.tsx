@@ -8,7 +8,7 @@ import { JsonTree } from '~/ui/JsonTree'
 import { linkTo } from '../sandbox/use-timeline-keys'
 import css from './EventsPanel.module.css'
 
-/** All of one event, and how to take it along. */
+/** One event in full, with ways to copy it. */
 export function EventBody({ event, onClose }: { event: LogEvent; onClose: () => void }) {
   return (
     <section className={css.body} aria-label={`Event ${event.seq}`}>
@@ -51,7 +51,7 @@ export function EventBody({ event, onClose }: { event: LogEvent; onClose: () => 
   )
 }
 
-/** A line for a shell that asks for this event. The key is not in it: it is nobody's business but the shell's. */
+/** Shell command that requests this event. It does not contain the key. */
 function curlOf({ seq, sandbox_id: sandbox }: LogEvent): string {
   const url = `${location.origin}/api/v1/sandboxes/${encodeURIComponent(sandbox)}/events?after_seq=${seq - 1}&limit=1`
   return `curl -H "Authorization: Bearer $VIV_API_KEY" '${url}'`

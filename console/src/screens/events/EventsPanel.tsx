@@ -22,7 +22,7 @@ import { RawTools } from './RawTools'
 import { useRawFilter } from './use-raw-filter'
 import { useSelected } from './use-selected'
 
-/** The log as it is: every event with all that it says. */
+/** The raw log: every event with all of its data. */
 export function EventsPanel({ sandbox, watch }: PanelProps) {
   const { at } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })

@@ -15,7 +15,7 @@ const LOAD_PX = 400
 
 interface Props {
   readonly events: EventStore
-  /** The events that are shown; all if undefined. */
+  /** The shown events; all if undefined. */
   readonly shown: readonly number[] | undefined
   readonly found: Matches<LogEvent> | undefined
   readonly selected: number | undefined
@@ -25,7 +25,7 @@ interface Props {
   readonly onFollow: (isWanted: boolean) => void
 }
 
-/** The events of a log, one line each. All are equally high, so that what is in sight is known by division alone. */
+/** The events of a log, one line each. All rows have the same height, so the visible rows follow from a division. */
 export function RawList(props: Props) {
   const { events, shown, found, selected, onSelect, isLive, isFollowing, onFollow } = props
   const list = events.events
@@ -91,7 +91,7 @@ export function RawList(props: Props) {
   )
 }
 
-/** Where the list stands. It stays at what is in sight when older events come before it, and at its end while it follows. */
+/** Scroll position of the list. It keeps the visible rows when older events are prepended, and follows the end. */
 function useScroll({ events, isLive, isFollowing }: Props, count: number, placeOf: (index: number) => number) {
   const box = useRef<HTMLDivElement>(null)
   const [{ top, height }, setSight] = useState({ top: 0, height: 600 })
@@ -149,7 +149,7 @@ function useScroll({ events, isLive, isFollowing }: Props, count: number, placeO
   return { box, top, height, onScroll, isAtEnd }
 }
 
-/** Brings what was selected in sight: by a little if it is near, else to the middle. A link also takes the focus there. */
+/** Scrolls to the selected row: a little if it is near, otherwise to the middle. A link also moves the focus there. */
 function useInSight(
   box: React.RefObject<HTMLDivElement | null>,
   index: number,
@@ -174,7 +174,7 @@ function useInSight(
   }, [box, selected, events])
 }
 
-/** Counts from when the end went out of sight. */
+/** Counts the rows since the end was last visible. */
 function SinceThen({ events, onClick }: { events: EventStore; onClick: () => void }) {
   const [seen] = useState(events.lastSeq)
   return <ToEnd news={events.lastSeq - seen} onClick={onClick} />

@@ -14,7 +14,7 @@ interface Props {
   readonly onSelect: (seq: number) => void
 }
 
-/** An event in one line. Its keys are those of the list. */
+/** One event in one line. The list handles its keys. */
 export const RawRow = memo(function RawRow({ event, position, total, isSelected, isFound, onSelect }: Props) {
   const hasFailed = isFailed(event)
   return (

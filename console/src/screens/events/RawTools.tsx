@@ -16,7 +16,7 @@ interface Props {
   readonly headSeq: number
 }
 
-/** What of the log is shown, the word that is looked for, and the number to go to. */
+/** Filter of the log, search text, and the number to go to. */
 export function RawTools({ choice, current, onGo, onJump, onExport, headSeq }: Props) {
   const { filter, onlyFailed, word, choose } = choice
   const box = useRef<HTMLInputElement>(null)

@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'react'
 import type { LogEvent } from '~/api/types'
 import { RawFilter } from '~/store/raw-filter'
 
-/** What is shown of the log, as the address says; and how to change that. */
+/** Filter of the log, read from the address, and its setters. */
 export function useRawFilter(events: readonly LogEvent[]) {
   const { types = '', errors = false, q = '' } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })

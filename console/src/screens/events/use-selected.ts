@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Echoes } from '~/store/echoes'
 
-/** A key that is held goes through many events, and a browser lets a page change its address only so often. */
+/** A held key selects many events, and browsers limit the rate of address changes. */
 const STILL_MS = 200
 
-/** The event that is looked at: the one of the address, which follows. */
+/** The selected event, synchronised with the address. */
 export function useSelected(at: number | undefined) {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
   const [selected, select] = useState(at)

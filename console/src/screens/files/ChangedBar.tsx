@@ -9,7 +9,7 @@ interface Props {
   readonly onReload: () => void
 }
 
-/** Says that the file is another one by now. Nothing changes under the reader's eyes until they say so. */
+/** Reports that the file has changed. The shown content does not change until the user asks for it. */
 export function ChangedBar({ file, isComparing, onCompare, onReload }: Props) {
   if (!file.isGone && file.newer === undefined) return null
   const hasDraft = file.draft !== undefined

@@ -6,12 +6,12 @@ import { basics, finding, highlight, named, shadowOf, typing } from './editor'
 import css from './FileView.module.css'
 import { lineEndsOf } from './line-ends'
 
-/** Another version of the file, and nothing that somebody typed. */
+/** Replaces the content by another version of the file. The user has typed nothing. */
 const loaded = Annotation.define<true>()
 
 interface Props {
   readonly path: string
-  /** What it shows; afterwards the editor has its own, until there is another version. */
+  /** Initial content. Later the editor has its own state, until the version changes. */
   readonly text: string
   readonly version: string
   readonly isReadOnly: boolean
@@ -19,7 +19,7 @@ interface Props {
   readonly onSave: () => void
 }
 
-/** A file with its colours, to read or to edit. */
+/** Editor with syntax highlighting, for reading or editing. */
 export function CodeEditor({ path, text, version, isReadOnly, onEdit, onSave }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<{ view: EditorView; mode: Compartment; ends: Compartment } | undefined>(undefined)

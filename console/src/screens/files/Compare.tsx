@@ -17,7 +17,7 @@ interface Props {
   readonly onEdit: (text: string) => void
 }
 
-/** Two versions beside each other. The right one is the reader's own and can be changed. */
+/** Two versions side by side. The right one is the user's own and editable. */
 export function Compare({ path, theirs, mine, onEdit }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const latest = useRef({ mine, onEdit })

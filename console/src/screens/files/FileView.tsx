@@ -27,7 +27,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** One file: to look at, to edit, to compare with what somebody else made of it. */
+/** One file: view, edit, and compare with a version of another writer. */
 export function FileView({ file, workspace, whyNot, onClose }: Props) {
   useNotifier(file.notifier)
   const [isEditing, setEditing] = useState(file.draft !== undefined)

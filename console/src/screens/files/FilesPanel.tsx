@@ -18,7 +18,7 @@ import { useFilesKeys } from './use-keys'
 import { useFilesPlace } from './use-place'
 import { useWhyNot, useWorkspace } from './use-workspace'
 
-/** The files of a sandbox: a tree that changes as they do, and the one that is open. */
+/** Files of a sandbox: a live tree, and the open file. */
 export function FilesPanel({ sandbox, watch, actions }: PanelProps) {
   const workspace = useWorkspace(sandbox, watch)
   const { tree, uploads } = workspace

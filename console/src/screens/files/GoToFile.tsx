@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Finds a file by some letters of its path. */
+/** Fuzzy search of files by path. */
 export function GoToFile({ workspace, onOpen, onClose }: Props) {
   const [letters, setLetters] = useState('')
   const [at, setAt] = useState(0)

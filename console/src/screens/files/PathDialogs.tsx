@@ -15,7 +15,7 @@ interface PathProps {
   readonly onClose: () => void
 }
 
-/** Asks for a path in the workspace. What is refused is said, and the dialogue stays. */
+/** Asks for a path in the workspace. A refusal is shown, and the dialog stays open. */
 export function PathDialog({ title, action, initial, run, onClose }: PathProps) {
   const [path, setPath] = useState(initial)
   const { attempt, problem, isBusy } = useAttempt(onClose)
@@ -55,7 +55,7 @@ export function PathDialog({ title, action, initial, run, onClose }: PathProps) 
   )
 }
 
-/** Asks before something is removed for ever. */
+/** Confirmation of a deletion. */
 export function RemoveDialog({ entry, run, onClose }: { entry: Entry; run: () => Promise<void>; onClose: () => void }) {
   const { attempt, problem, isBusy } = useAttempt(onClose)
   return (
@@ -80,7 +80,7 @@ export function RemoveDialog({ entry, run, onClose }: { entry: Entry; run: () =>
   )
 }
 
-/** Runs what was asked for, and closes if it succeeds. */
+/** Runs the action, and closes the dialog if it succeeds. */
 function useAttempt(onDone: () => void) {
   const [problem, setProblem] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)

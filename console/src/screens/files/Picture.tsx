@@ -16,7 +16,7 @@ interface Props {
   readonly workspace: Workspace
 }
 
-/** An image, as nothing but an image: what is in it runs nothing and loads nothing. */
+/** Image in an `img` element, which executes no scripts and loads no other resources. */
 export function Picture({ file, mediaType, workspace }: Props) {
   const [size, setSize] = useState('')
   const [isBroken, setBroken] = useState(false)
@@ -50,7 +50,7 @@ export function Picture({ file, mediaType, workspace }: Props) {
   )
 }
 
-/** An address in this page for the bytes: those that were read, or, if that is not all, all of them. */
+/** Object URL for the bytes: those already read, or all of them if the file was truncated. */
 function useAddress(file: OpenFile, mediaType: string, workspace: Workspace, onProblem: (problem: unknown) => void) {
   const { content, path } = file
   const [address, setAddress] = useState<string>()

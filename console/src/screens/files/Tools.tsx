@@ -13,7 +13,7 @@ interface Props {
   readonly workspace: Workspace
   readonly active: string | undefined
   readonly filter: string
-  /** Why nothing can be changed, if nothing can. */
+  /** Why files cannot be changed; undefined if they can. */
   readonly whyNot: string | undefined
   readonly onFilter: (filter: string) => void
   readonly onSearch: () => void
@@ -23,7 +23,7 @@ interface Props {
 
 type Asked = 'file' | 'folder' | 'rename' | 'remove'
 
-/** What can be done to the files: to the row that has the focus, or in its directory. */
+/** File actions on the focused row or in its directory. */
 export function Tools({ workspace, active, filter, whyNot, onFilter, onSearch, onOpen, onGone }: Props) {
   const { tree, remote, uploads } = workspace
   const [asked, setAsked] = useState<Asked>()

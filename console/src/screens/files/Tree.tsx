@@ -13,7 +13,7 @@ import { useDrop } from './use-drop'
 const ROW_PX = 28
 const OVERSCAN = 12
 const INDENT_PX = 14
-/** So long a change counts as just now. */
+/** Time in which a change counts as recent. */
 const FRESH_MS = 60_000
 const PAGE = 12
 
@@ -21,17 +21,17 @@ interface Props {
   readonly tree: FileTree
   readonly filter: string
   readonly chosen: string | undefined
-  /** The row that the keys and the tools are about. */
+  /** The row that shortcuts and actions apply to. */
   readonly active: string | undefined
   readonly onActive: (path: string) => void
   readonly onOpen: (path: string) => void
   readonly onDrop: ((folder: string, items: DataTransfer) => void) | undefined
   readonly hasDraft: (path: string) => boolean
-  /** Shown when there is nothing. Files can be dropped on it, too. */
+  /** Shown for an empty workspace. Files can be dropped on it. */
   readonly empty: ReactNode
 }
 
-/** The files as a tree, for the mouse and for the keys. Only what is in sight is drawn. */
+/** The files as a tree, for mouse and keyboard. Renders only the visible rows. */
 export function Tree({ tree, filter, chosen, active, onActive, onOpen, onDrop, hasDraft, empty }: Props) {
   useNotifier(tree.notifier)
   const now = useNow()
@@ -52,7 +52,7 @@ export function Tree({ tree, filter, chosen, active, onActive, onOpen, onDrop, h
     getItemKey: (index) => rows[index]?.entry.path ?? index,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN,
-    // The row with the focus stays, or the focus would be lost with it.
+    // The focused row stays rendered, otherwise the focus is lost.
     rangeExtractor: keepActive,
   })
   const [target, drop] = useDrop(onDrop)
@@ -135,7 +135,7 @@ function activate(tree: FileTree, row: TreeRow, onOpen: (path: string) => void):
   else void tree.expand(row.entry.path)
 }
 
-/** Puts the focus on another row, once it is drawn. */
+/** Moves the focus to another row after it is rendered. */
 function useMove(
   scroller: React.RefObject<HTMLElement | null>,
   rows: readonly TreeRow[],
@@ -158,7 +158,7 @@ function useMove(
   }
 }
 
-/** The keys of a tree, as people know them: arrows, Home, End, letters, Enter. */
+/** Keyboard navigation of a tree: arrows, Home, End, letters, Enter. */
 function useTreeKeys(
   tree: FileTree,
   rows: readonly TreeRow[],

@@ -5,7 +5,7 @@ import { bytes, plain } from '~/ui/format'
 import { useNotifier } from '~/ui/use-notifier'
 import css from './UploadList.module.css'
 
-/** What is on its way into the sandbox, and how it went. */
+/** Uploads in progress, and their results. */
 export function UploadList({ uploads }: { uploads: Uploads }) {
   useNotifier(uploads.notifier)
   if (uploads.all.length === 0) return null

@@ -19,7 +19,7 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
-/** The colours are the page's own: what is in a tree of its own still inherits them, light and dark. */
+/** The colours of the page: a shadow root inherits custom properties, light and dark. */
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '0.8125rem' },
   '&.cm-focused': { outline: 'none' },
@@ -111,7 +111,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.link, tags.url], color: 'var(--info)', textDecoration: 'underline' },
 ])
 
-/** What every editor of ours has. */
+/** Extensions of every editor. */
 export const basics: Extension = [
   look,
   syntaxHighlighting(colours),
@@ -124,8 +124,8 @@ export const basics: Extension = [
 ]
 
 /**
- * What is typed over a selection is put there by us: the browser would carry the colours of what was there along as an
- * inline style, which the page's policy forbids.
+ * Replaces a selection itself. The browser would copy the colours of the old text as an inline style, which the content
+ * security policy forbids.
  */
 const overSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -136,7 +136,7 @@ const overSelection = EditorView.domEventHandlers({
   },
 })
 
-/** What one needs for typing. Tab leaves the editor, as everywhere else. */
+/** Extensions for editing. Tab leaves the editor. */
 export const typing: Extension = [
   overSelection,
   history(),
@@ -147,12 +147,12 @@ export const typing: Extension = [
 
 export const finding: Extension = keymap.of(searchKeymap)
 
-/** The name of the editor for whoever does not see it. */
+/** Accessible name of the editor. */
 export function named(label: string): Extension {
   return EditorView.contentAttributes.of({ 'aria-label': label })
 }
 
-/** Loads the language that a file's name stands for, and highlights with it. */
+/** Loads the language of a file name, and highlights with it. */
 export async function highlight(view: EditorView, name: string): Promise<void> {
   const language = LanguageDescription.matchFilename(languages, name)
   if (language === null) return
@@ -160,7 +160,7 @@ export async function highlight(view: EditorView, name: string): Promise<void> {
   if (support !== undefined && view.dom.isConnected) view.dispatch({ effects: StateEffect.appendConfig.of(support) })
 }
 
-/** A tree of its own: the page's policy forbids style elements, which an editor in the page would need. */
+/** Shadow root of the editor: the content security policy forbids style elements in the page. */
 export function shadowOf(host: HTMLElement): ShadowRoot {
   return host.shadowRoot ?? host.attachShadow({ mode: 'open' })
 }

@@ -1,8 +1,8 @@
 import { EditorState, type Extension } from '@codemirror/state'
 
 /**
- * How the editor ends lines, so that a text which nobody touched is given back byte for byte. What has both kinds of
- * ends keeps its carriage returns as characters that are seen.
+ * Line separator of the editor, so that an unchanged text is saved byte for byte. A text with mixed separators keeps
+ * its carriage returns as visible characters.
  */
 export function lineEndsOf(text: string): Extension {
   if (!text.includes('\r')) return []

@@ -1,6 +1,6 @@
 const PAUSE_MS = 700
 
-/** Letters that are typed one after the other find the next name that begins with them. */
+/** Typed letters select the next name that begins with them. */
 export class TypeAhead {
   #typed = ''
   #at = Number.NEGATIVE_INFINITY
@@ -9,7 +9,7 @@ export class TypeAhead {
     const isNew = now - this.#at > PAUSE_MS
     this.#typed = isNew ? letter : this.#typed + letter
     this.#at = now
-    // The same letter again and again goes from one to the next.
+    // The same letter repeated selects the next name each time.
     const isRepeated = [...this.#typed].every((each) => each === letter)
     const wanted = (isRepeated ? letter : this.#typed).toLowerCase()
     const start = isRepeated ? from + 1 : from

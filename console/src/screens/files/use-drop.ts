@@ -1,13 +1,13 @@
 import { type DragEvent, useState } from 'react'
 
-/** What a drop needs to know of: the directory under the pointer. */
+/** The directory below the pointer. */
 interface Handlers {
   onDragOver?: (event: DragEvent) => void
   onDragLeave?: (event: DragEvent) => void
   onDrop?: (event: DragEvent) => void
 }
 
-/** Takes files that are dropped onto an element, into the directory whose row they are dropped on. */
+/** Accepts files dropped on an element, into the directory of the row below the pointer. */
 export function useDrop(
   onDrop: ((folder: string, items: DataTransfer) => void) | undefined,
 ): readonly [string | undefined, Handlers] {
@@ -41,12 +41,15 @@ function folderUnder(event: DragEvent): string {
 }
 
 export interface Dropped {
-  /** Relative to where it was dropped. */
+  /** Relative to the drop target. */
   readonly path: string
   readonly file: File
 }
 
-/** The files of a drop, those in directories too. Must be called while the drop is told of: later nothing is there. */
+/**
+ * The files of a drop, including those in directories. Must be called during the drop event, because the list is empty
+ * later.
+ */
 export async function droppedFiles(items: DataTransfer): Promise<readonly Dropped[]> {
   const found = [...items.items].map((item) => ({ entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }))
   const lists = await Promise.all(

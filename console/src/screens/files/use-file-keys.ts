@@ -1,7 +1,7 @@
 import { useMemo, useRef } from 'react'
 import { useShortcuts } from '~/keys/shortcuts'
 
-/** The keys of an open file. */
+/** Shortcuts of an open file. */
 export function useFileKeys(actions: { edit: () => void; save: () => void }): void {
   const latest = useRef(actions)
   latest.current = actions

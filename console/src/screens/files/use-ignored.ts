@@ -12,7 +12,7 @@ import { useWorkspace } from './use-workspace'
 const MOST_FILES = 20
 const ONLY_NAMES = new IgnoreRules()
 
-/** Whether a file is left out of what is shown; none if undefined. */
+/** Whether a file is hidden; undefined hides none. */
 export type Hides = ((path: string) => boolean) | undefined
 
 export const HidesContext = createContext<Hides>(undefined)
@@ -21,7 +21,7 @@ export function useHides(): Hides {
   return useContext(HidesContext)
 }
 
-/** The files that the reader does not want to see: version control, caches and what `.gitignore` names. */
+/** The hidden files: version control, caches and the paths in `.gitignore`. */
 export function useIgnored(sandbox: Sandbox, watch: Watch): Hides {
   const showsAll = useSearch({ from: '/frame/console/sandboxes/$sandboxId', select: (search) => search.ignored })
   const { remote, hasEnded, ignoreFiles } = useWorkspace(sandbox, watch)
@@ -39,7 +39,8 @@ export function useIgnored(sandbox: Sandbox, watch: Watch): Hides {
 }
 
 async function fromWorkspace(remote: RemoteFiles, told: ReadonlyMap<string, number>): Promise<IgnoreRules> {
-  // A file that was there before the log is not told of. Only the root is looked at: a question for each directory is much.
+  // The log has no event for a file that is older than the log. Only the root is read, because a request for each
+  // directory is expensive.
   const root = await remote.list('')
   const own = root.filter((entry) => entry.type === 'file' && entry.name === '.gitignore').map((entry) => entry.path)
   const nested = [...told.keys()].filter((path) => path.includes('/'))

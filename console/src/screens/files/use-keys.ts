@@ -6,7 +6,7 @@ interface Wanted {
   readonly compare: () => void
 }
 
-/** The keys of the files that mean the same wherever the focus is. */
+/** Shortcuts of the files that do not depend on the focus. */
 export function useFilesKeys(wanted: Wanted): void {
   const latest = useRef(wanted)
   latest.current = wanted
@@ -22,7 +22,7 @@ export function useFilesKeys(wanted: Wanted): void {
   )
 }
 
-/** The keys for the row of the tree that has, or had last, the focus. */
+/** Shortcuts for the row of the tree that has or last had the focus. */
 export function useRowKeys(wanted: { readonly rename: () => void; readonly remove: () => void }): void {
   const latest = useRef(wanted)
   latest.current = wanted

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
-/** Which file is open: the address says it. */
+/** The open file, from the address. */
 export function useFilesPlace() {
   const path = useSearch({ from: '/frame/console/sandboxes/$sandboxId', select: (search) => search.path })
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })

@@ -8,10 +8,10 @@ import { useMay } from '../sandbox/use-may'
 
 const ENDED: ReadonlySet<Sandbox['state']> = new Set(['terminated', 'failed'])
 
-/** The files of the sandbox on the screen, kept up to date while the caller is there. */
+/** The files of the current sandbox, kept up to date while the caller is mounted. */
 export function useWorkspace(sandbox: Sandbox, watch: Watch): Workspace {
   const workspace = workspaceOf(sandbox.sandbox_id, watch, ENDED.has(sandbox.state))
-  // Known before anything is drawn: what is asked for while drawing must not wake it.
+  // Set before the first render: a request during the render must not resume the sandbox.
   workspace.remote.isAwake = sandbox.state === 'running'
   useEffect(() => {
     workspace.follow()
@@ -20,7 +20,7 @@ export function useWorkspace(sandbox: Sandbox, watch: Watch): Workspace {
   return workspace
 }
 
-/** Why files cannot be changed now; nothing if they can. */
+/** Why files cannot be changed now; undefined if they can. */
 export function useWhyNot(sandbox: Sandbox, watch: Watch): string | undefined {
   const may = useMay(sandbox)
   if (ENDED.has(sandbox.state)) return 'The sandbox has ended'

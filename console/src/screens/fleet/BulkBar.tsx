@@ -20,7 +20,7 @@ interface Props {
   readonly onClear: () => void
 }
 
-/** What can be done to those that are selected. */
+/** Actions on the selected sandboxes. */
 export function BulkBar({ rows, bulk, onClear }: Props) {
   const [asked, ask] = useState<Action>()
   const run = (action: Action) => void bulk.run(action, applicable(action, rows))

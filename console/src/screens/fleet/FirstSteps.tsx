@@ -14,7 +14,7 @@ const STEPS = [
   { title: 'Use the API', effect: 'The agent can be any program.', command: CURL },
 ] as const
 
-/** What to do on a server that has nothing yet. */
+/** First steps on an empty server. */
 export function FirstSteps() {
   return (
     <section className={css.box} aria-labelledby="first-steps">

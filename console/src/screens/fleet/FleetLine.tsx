@@ -17,7 +17,7 @@ interface Props {
   readonly index: number
   readonly top: number
   readonly isSelected: boolean
-  /** Why the last thing that was to be done to it was not. */
+  /** Why the last action on the sandbox failed. */
   readonly failure: string | undefined
   readonly onSelect: (sandboxId: string) => void
 }
@@ -132,12 +132,12 @@ function Age({ at }: { at: number }) {
 interface TrendProps {
   readonly of: string
   readonly values: readonly number[]
-  /** What the top of the line stands for, at least. */
+  /** Minimum of the value at the top of the chart. */
   readonly most: number
   readonly words: (value: number) => string
 }
 
-/** How much of something is used, and how that came about. */
+/** Usage of a resource and its history. */
 function Trend({ of, values, most, words }: TrendProps) {
   const last = values.at(-1)
   if (last === undefined) return '–'

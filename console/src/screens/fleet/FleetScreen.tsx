@@ -16,7 +16,7 @@ import { Summary } from './Summary'
 
 const ENDED: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
 
-/** All sandboxes, as they are now. What is chosen here is in the address, so that a view can be sent to somebody. */
+/** All sandboxes, live. The address contains the filter, so that a view can be shared. */
 export function FleetScreen() {
   const watch = useFleet()
   const { fleet } = watch

@@ -16,11 +16,11 @@ const COLUMNS = ['Status', 'Task', 'Doing', 'Active', 'Age', 'Owner', 'Cost', 'T
 
 interface Props {
   readonly rows: readonly FleetRow[]
-  /** What the order was asked for by: another value is a new order, wanted at once. */
+  /** Key of the sort order: another value applies a new order at once. */
   readonly arrangement: string
 }
 
-/** The rows do not change places under the pointer or the focus: they say that the order is another, and wait. */
+/** Rows keep their order below the pointer or the focus. A note offers the new order. */
 export function FleetTable({ rows, arrangement }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const { shown, isStale, hold, release } = useHeldOrder(rows, arrangement)
@@ -54,7 +54,7 @@ export function FleetTable({ rows, arrangement }: Props) {
       onPointerLeave={() => release('pointer')}
       onFocus={() => hold('focus')}
       onBlur={(event) => {
-        // From line to line it stays inside.
+        // The pointer stays inside while it moves from row to row.
         if (!event.currentTarget.contains(event.relatedTarget)) release('focus')
       }}
     >
@@ -112,7 +112,7 @@ export function FleetTable({ rows, arrangement }: Props) {
   )
 }
 
-/** The order stays as it was while somebody points at it or is in it; what the rows say does not. */
+/** Keeps the order while the pointer or the focus is inside. The content of the rows still changes. */
 function useHeldOrder(rows: readonly FleetRow[], arrangement: string) {
   const [held, setHeld] = useState<{ order: readonly string[]; arrangement: string }>()
   const holders = useRef(new Set<string>())
@@ -126,7 +126,7 @@ function useHeldOrder(rows: readonly FleetRow[], arrangement: string) {
       holders.current.add(by)
       setHeld((before) => (before?.arrangement === arrangement ? before : { order, arrangement }))
     },
-    /** Without a name: the order is wanted anew, and held from there. */
+    /** Without a key: applies the order now and holds it. */
     release: (by?: string) => {
       if (by === undefined) {
         setHeld({ order, arrangement })

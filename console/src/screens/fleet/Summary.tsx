@@ -3,7 +3,7 @@ import { isIdle } from '~/store/fleet-view'
 import { money } from '~/ui/format'
 import css from './FleetScreen.module.css'
 
-/** What the agents are at, in one line. */
+/** Summary of the agents' activity in one line. */
 export function Summary({ rows }: { rows: readonly FleetRow[] }) {
   const idle = rows.filter(isIdle).length
   const running = rows.filter((row) => row.status === 'running').length - idle

@@ -6,17 +6,17 @@ import type { FleetRow } from '~/store/fleet'
 import type { Action } from '~/store/selection'
 import { useFleet } from '../frame/fleet-context'
 
-/** As many at once as a server answers without noticing. */
+/** Concurrent requests, few enough for any server. */
 const AT_ONCE = 4
 
 export interface Bulk {
-  /** What could not be done, by sandbox. */
+  /** Failures by sandbox. */
   readonly failures: ReadonlyMap<string, string>
   readonly isBusy: boolean
   readonly run: (action: Action, rows: readonly FleetRow[]) => Promise<void>
 }
 
-/** Does something to many sandboxes. One that refuses keeps its reason; the others go on. */
+/** Applies an action to many sandboxes. A refusal is kept for its sandbox; the others continue. */
 export function useBulk(): Bulk {
   const watch = useFleet()
   const { session } = useRouteContext({ from: '/frame' })

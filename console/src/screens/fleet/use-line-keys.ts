@@ -8,7 +8,7 @@ interface Doings {
   readonly pause: (sandboxId: string) => void
 }
 
-/** j and k go from line to line, through links that are focused: Enter opens, and a screen reader reads. */
+/** The keys j and k move the focus from link to link. Enter opens a link, and screen readers read it. */
 export function useLineKeys(scroller: RefObject<HTMLDivElement | null>, doings: Doings): void {
   const navigate = useNavigate()
   const latest = useRef(doings)
@@ -38,7 +38,7 @@ export function useLineKeys(scroller: RefObject<HTMLDivElement | null>, doings: 
   useShortcuts('Sandboxes', list)
 }
 
-/** The sandbox of the line that has the focus, wherever in it. */
+/** The sandbox of the row that contains the focus. */
 function focused(): string | undefined {
   const line = document.activeElement?.closest<HTMLElement>('[data-sandbox]')
   return line?.dataset.sandbox

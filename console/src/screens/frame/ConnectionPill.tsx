@@ -13,7 +13,7 @@ const TONES: Record<LiveState['kind'], string> = {
   ended: 'waiting',
 }
 
-/** Whether what is on the screen is what is. */
+/** Whether the page is live. */
 export function ConnectionPill() {
   const state = useConnection()
   return (
@@ -52,7 +52,7 @@ function Words({ state }: { state: LiveState }) {
   }
 }
 
-/** Apart from the words: a screen reader must not be told every second. */
+/** Separate from the text, so that screen readers do not announce it every second. */
 function Countdown({ until }: { until: number }) {
   const left = until - useNow()
   return <span aria-hidden>{left > 1000 ? `in ${span(left)}` : '…'}</span>

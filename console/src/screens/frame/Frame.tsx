@@ -14,7 +14,7 @@ import { Palette } from './Palette'
 import { Rail } from './Rail'
 import { TopBar } from './TopBar'
 
-/** What is around every screen: the rail, the bar and the keys; and the connection that all screens share. */
+/** Frame of every screen: navigation, top bar, shortcuts, and the shared connection. */
 export function Frame() {
   const live = useLive()
   const [areKeysShown, showKeys] = useState(false)
@@ -99,7 +99,7 @@ function Live({ feed, watch, children }: LiveParts & { children: ReactNode }) {
   )
 }
 
-/** Whoever does not see the page change hears it: the focus goes to what is new. */
+/** Moves the focus to the new screen, so that screen readers announce it. */
 function useFocusAfterNavigation(main: React.RefObject<HTMLElement | null>, path: string): void {
   const before = useRef(path)
   useEffect(() => {

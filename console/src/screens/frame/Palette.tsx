@@ -7,10 +7,10 @@ import { plain } from '~/ui/format'
 import { useFleet } from './fleet-context'
 import css from './Palette.module.css'
 
-/** Keys that only move something: nobody looks for these by name. */
+/** Shortcuts that only move the focus are not in the palette. */
 const MOVES = new Set(['j', 'k', 'Escape', 'Mod+k', 'F6', 'Shift+F6'])
 
-/** Everything that can be done or gone to, by its name. It is there at once: whoever types on must not type at the page. */
+/** Command palette with all actions and pages. It opens synchronously, so that typed text does not reach the page. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const entries = useEntries()
   const [typed, setTyped] = useState('')
@@ -45,7 +45,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       aria-label="Command palette"
       onClose={() => {
         onClose()
-        // The dialogue has given the focus back by now: what is chosen is about where it was.
+        // The dialog has restored the focus, so the action applies to the previously focused element.
         chosen.current?.run()
       }}
       onClick={(event) => event.target === dialog.current && dialog.current.close()}
@@ -90,7 +90,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** What the keys of this screen do, nearest first; then the sandboxes, those with the newest events first. */
+/** Shortcuts of the current screen first; then the sandboxes, those with the newest events first. */
 function useEntries(): readonly Entry[] {
   const groups = useShortcutGroups()
   const { rows } = useFleet().fleet

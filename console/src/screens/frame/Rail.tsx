@@ -57,7 +57,7 @@ export function Rail({ onKeys }: { onKeys: () => void }) {
   )
 }
 
-/** The alerts, if the server has them, and the number of those that need a person. */
+/** Link to the alerts, if the server has them, with the number of alerts that need a person. */
 function AlertsPlace() {
   useAlertNews()
   const { data } = useAlerts()

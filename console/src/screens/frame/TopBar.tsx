@@ -39,7 +39,7 @@ export function TopBar({ onPalette }: { onPalette: () => void }) {
   )
 }
 
-/** The page above a sandbox or a task, and its id. */
+/** Link to the parent page, and the id of the sandbox or task. */
 function Trail() {
   const { sandboxId, taskId } = useMatches({ select: idsOf })
   return (

@@ -13,7 +13,7 @@ export function useFeed(): Feed {
 
 export const FleetContext = createContext<FleetWatch | undefined>(undefined)
 
-/** The fleet of this tab, and a new rendering when it changes. */
+/** The fleet of this tab. Renders the caller again after a change. */
 export function useFleet(): FleetWatch {
   const watch = useContext(FleetContext)
   if (watch === undefined) throw new Error('useFleet is for what is inside the frame')

@@ -5,7 +5,7 @@ import { drafts } from '~/store/drafts'
 import { unsent } from '~/store/words'
 import { forget } from '../spawn/draft'
 
-/** Ends the session of this browser, and forgets what was shown and typed in it. */
+/** Ends the session of this browser, and deletes its data and drafts. */
 export function useSignOut(): () => void {
   const queries = useQueryClient()
   const router = useRouter()

@@ -13,7 +13,7 @@ const PAGE = 40
 const MOST_ROWS = 10
 const AFTER = 5
 
-/** The last that happened in a sandbox, or what happened around one event: who answers must know what it is about. */
+/** The last events of a sandbox, or the events around one event, as context for an answer. */
 export function Around({ sandboxId, seq }: { sandboxId: string; seq: number | undefined }) {
   const { data, error } = useQuery({
     queryKey: ['sandbox', sandboxId, 'around', seq],

@@ -15,7 +15,7 @@ interface Props {
   readonly onSeen: () => void
 }
 
-/** One item with all that is needed to answer it: what is asked stays in sight while it is answered. */
+/** One item with everything that is needed to answer it. The question stays visible while the user answers. */
 export function InboxDetail({ item, isRejecting, onBack, onSeen }: Props) {
   return (
     <section className={css.detail} aria-label="Details" data-pane tabIndex={-1}>

@@ -10,7 +10,7 @@ interface Props {
   readonly onChoose: (key: string) => void
 }
 
-/** The queue. Whoever stands on a line stays on it, whatever comes. */
+/** List of open items. The selection stays on its item when the list changes. */
 export function InboxList({ items, chosen, onChoose }: Props) {
   return (
     <ul className={css.list} aria-label="Inbox" data-pane>

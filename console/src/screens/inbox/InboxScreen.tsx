@@ -12,14 +12,14 @@ import { InboxList } from './InboxList'
 import css from './InboxScreen.module.css'
 import { useInbox } from './use-inbox'
 
-/** All that waits for a person, of all agents, and what went wrong in the last day. */
+/** Everything that waits for a person, and failures of the last day. */
 export function InboxScreen() {
   const { items, error, refetch, putAway } = useInbox()
   const { item: asked } = useSearch({ from: '/frame/console/inbox' })
   const navigate = useNavigate({ from: '/console/inbox' })
   const [rejecting, reject] = useState<string>()
   const box = useRef<HTMLDivElement>(null)
-  // Without a choice the first is shown beside the list, and nothing but the list where there is room for one.
+  // Without a selection, the first item is shown beside the list; on a narrow window, only the list.
   const item = items?.find((one) => one.key === asked) ?? (asked === undefined ? items?.[0] : undefined)
   const choose = (key: string | undefined) => {
     if (key !== rejecting) reject(undefined)
@@ -80,10 +80,7 @@ interface Doings {
   readonly away: (key: string) => void
 }
 
-/**
- * Letters that decide something mean it only while the focus is on the item: elsewhere they are slips of the hand.
- * Returns why the last answer was refused.
- */
+/** Shortcuts that answer apply only while the focus is on the item. Returns why the last answer was refused. */
 function useInboxKeys(box: React.RefObject<HTMLDivElement | null>, doings: Doings): Error | null {
   const answer = useAnswer()
   const latest = useRef({ ...doings, answer: answer.mutate })
@@ -97,11 +94,11 @@ function useInboxKeys(box: React.RefObject<HTMLDivElement | null>, doings: Doing
       if (next === undefined) return
       latest.current.choose(next.key)
       const target = line(next.key)
-      // Where there is room for one pane, the list is away once something is chosen.
+      // On a narrow window, the selected item replaces the list.
       if (target?.checkVisibility()) target.focus()
       else requestAnimationFrame(() => box.current?.querySelector<HTMLElement>('section[data-pane]')?.focus())
     }
-    /** What has the focus is what is meant; if it is not what is shown, it is shown first. */
+    /** The focused item is the target. If another item is shown, the focused one is shown first. */
     const isMeant = (item: Item) => {
       const { activeElement } = document
       if (!box.current?.contains(activeElement)) return false

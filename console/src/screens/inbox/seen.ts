@@ -1,7 +1,7 @@
 import { useState } from 'react'
 
 const KEY = 'viv.inbox.seen'
-/** More than a day brings, and little to keep. */
+/** Maximum number of stored entries, more than a day produces. */
 const MOST = 500
 
 function read(): string[] {
@@ -13,7 +13,7 @@ function read(): string[] {
   }
 }
 
-/** What somebody has put away in this browser. */
+/** Dismissed items, stored in this browser. */
 export function useSeen(): readonly [ReadonlySet<string>, (key: string) => void] {
   const [seen, setSeen] = useState<ReadonlySet<string>>(() => new Set(read()))
   const add = (key: string) => {

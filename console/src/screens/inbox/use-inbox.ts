@@ -10,11 +10,11 @@ import { useWaiting } from './use-waiting'
 const EVERY_MS = 30_000
 const MOST_FAILED = 100
 const MOST_WAITING = 1_000
-/** So many runs are asked whether somebody stepped in: those with the newest events. */
+/** Maximum number of runs whose interventions are read: those with the newest events. */
 const MOST_ASKED = 20
 const MOST_INTERVENTIONS = 5
 
-/** All that needs a person, and how it is read again. */
+/** Everything that needs a person, and a function that reads it again. */
 export function useInbox() {
   const { fleet } = useFleet()
   const waiting = useWaiting()
@@ -22,7 +22,7 @@ export function useInbox() {
   const held = useRef(new Set<string>())
   const ended = fleet.rows.filter((row) => row.status === 'failed').length
   const query = useQuery({
-    // Another number of questions or failures is another list.
+    // A changed number of questions or failures reloads the list.
     queryKey: ['inbox', waiting, ended],
     queryFn: () => read(newestRuns(fleet.rows.map((row) => row.sandbox))),
     placeholderData: keepPreviousData,
@@ -48,18 +48,18 @@ async function read(runs: readonly Sandbox[]) {
   const failedQuery = { status: 'failed' as const, runs: 'only' as const, limit: MOST_FAILED }
   const [waiting, recent, { sandboxes: failed }, interventions] = await Promise.all([
     body(api.GET('/api/v1/reviews', { params: { query: { status: 'pending', limit: MOST_WAITING } } })),
-    // The newest of all, to see what became of those that waited.
+    // The newest items, to show the results of those that waited.
     body(api.GET('/api/v1/reviews')),
     body(api.GET('/api/v1/sandboxes', { params: { query: failedQuery } })),
     Promise.all(runs.map(interventionsOf)).then((lists) => lists.flat()),
   ])
-  // Who asked long ago still waits, and is not among the newest. What was answered between the two was answered.
+  // An old question may still be open and is not among the newest. Questions that are in neither list were answered.
   const known = new Set(recent.reviews.map((review) => review.review_id))
   const reviews = [...recent.reviews, ...waiting.reviews.filter((review) => !known.has(review.review_id))]
   return { reviews, failed, interventions }
 }
 
-/** What was said to an agent by who watches over it. One log that cannot be read does not hide the others. */
+/** Interventions of supervisors in the logs. A log that cannot be read does not hide the others. */
 async function interventionsOf(sandbox: Sandbox) {
   const params = {
     path: { sandbox_id: sandbox.sandbox_id },

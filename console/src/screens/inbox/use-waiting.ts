@@ -1,6 +1,6 @@
 import { useFleet } from '../frame/fleet-context'
 
-/** How many questions of agents have no answer. */
+/** Number of open questions of agents. */
 export function useWaiting(): number {
   return useFleet().fleet.rows.reduce((sum, row) => sum + row.pendingReviews, 0)
 }

@@ -6,7 +6,7 @@ import { type Sign, signs } from './health'
 import css from './NodeStrip.module.css'
 import { nodeQuery } from './use-node'
 
-/** How the server and its machine are, in a line. */
+/** State of the server and its machine in one line. */
 export function NodeStrip() {
   const { data: node, error } = useQuery(nodeQuery)
   if (node === undefined) {

@@ -3,28 +3,28 @@ import type { Node, Work } from './use-node'
 
 export type Tone = 'warn' | 'bad'
 
-/** One thing about the server, and whether it needs somebody. */
+/** One figure of the server, and whether it needs a person. */
 export interface Sign {
   readonly name: string
   readonly value: string
   readonly tone?: Tone
-  /** What the mark means, in a sentence. */
+  /** Explanation of the mark. */
   readonly why?: string
-  /** How much of it is used, from 0 to 1, where that can be said. */
+  /** Used share from 0 to 1, if known. */
   readonly used?: number
 }
 
 const FEW = 0.1
 const ALMOST_NONE = 0.05
 const BUSY = 2
-/** A ready task that waits longer than this needs a person. */
+/** A ready task that waits longer needs a person. */
 const LONG_WAIT_MS = 10 * 60_000
-/** More failed runs than this share are unusual, if there were a few. */
+/** A higher share of failed runs is unusual, if there are a few runs. */
 const MANY_FAILED = 0.5
 const A_FEW = 4
 const SLOW_STORE_MS = 100
 
-/** What there is to know of a server at a glance; what is bad has a tone and a reason. */
+/** State of a server at a glance. A problem has a tone and a reason. */
 export function signs(node: Node): Sign[] {
   const failing = Object.entries(node.failing).map(
     ([part, why]): Sign => ({ name: part, value: 'fails', tone: 'bad', why }),
@@ -81,7 +81,7 @@ function room(name: string, free: number, all: number, why: string): Sign {
   return left < FEW ? { ...sign, tone: 'warn', why } : sign
 }
 
-/** The queue and the runs. A quick store is not worth a sign. */
+/** The queue and the runs. A fast store is not shown. */
 function work({ work: now }: Node): Sign[] {
   if (now === undefined) return []
   return [queue(now), ...failures(now), ...store(now)]

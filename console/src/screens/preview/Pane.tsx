@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { entrance, type PreviewPlace } from '~/store/preview'
 import css from './PreviewPanel.module.css'
 
-/** It may run scripts and have forms; it may not lead the page around it anywhere, and gets no camera or the like. */
+/** The frame may run scripts and submit forms. It may not navigate the page and gets no device permissions. */
 const STRANGER = 'allow-scripts allow-forms allow-popups allow-modals allow-downloads'
 const OWN_HOST = `${STRANGER} allow-same-origin`
 
@@ -12,7 +12,7 @@ interface Props {
   readonly title: string
 }
 
-/** The frame with the program. It stays when the token is renewed; only the cookie is another one then. */
+/** Frame of the previewed program. It stays when the token is renewed; only the cookie changes. */
 export function Pane({ place, token, title }: Props) {
   const [first] = useState(token)
   const isOwnHost = place.framed === place.host
@@ -22,7 +22,7 @@ export function Pane({ place, token, title }: Props) {
         className={css.pane}
         title={title}
         src={entrance(place.framed, first)}
-        // A host of its own is a stranger to this page already, and an application needs its storage.
+        // A preview host has its own origin, and an application needs its storage.
         sandbox={isOwnHost ? OWN_HOST : STRANGER}
         referrerPolicy="no-referrer"
         allow=""
@@ -32,7 +32,7 @@ export function Pane({ place, token, title }: Props) {
   )
 }
 
-/** Brings the new token to the preview, in a frame that nobody sees, and goes as soon as it is there. */
+/** Sends the new token to the preview in a hidden frame, and removes the frame after the load. */
 function Renewal({ address }: { address: string }) {
   const [isDone, setDone] = useState(false)
   const frame = useRef<HTMLIFrameElement>(null)

@@ -16,7 +16,7 @@ interface Props {
   readonly onChoose: (port: number) => void
 }
 
-/** Which port is shown: typed, or one of those that programs spoke of or listen on. */
+/** Selector of the port: typed, or one that a program mentioned or listens on. */
 export function PortBar({ sandbox, events, port, isAwake, onChoose }: Props) {
   const [typed, setTyped] = useState(port === undefined ? '' : String(port))
   const [spoken] = useState(() => spokenPorts(events))

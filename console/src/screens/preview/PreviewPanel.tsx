@@ -14,7 +14,7 @@ import { PortBar } from './PortBar'
 import css from './PreviewPanel.module.css'
 import { useAnswer, usePass } from './use-pass'
 
-/** A port of the sandbox in a pane. Nothing is asked of the sandbox before somebody names a port. */
+/** A port of the sandbox in a pane. No request is sent before the user selects a port. */
 export function PreviewPanel({ sandbox, watch, actions }: PanelProps) {
   const given = useSearch({ from: '/frame/console/sandboxes/$sandboxId', select: (search) => search.port })
   const port = given !== undefined && isPort(given) ? given : undefined
@@ -70,7 +70,7 @@ function Port({ sandbox, port, look, onLook }: PortProps) {
   const pass = usePass(sandbox, true)
   const token = pass.data?.token
   const answer = useAnswer(place.path, token, look)
-  // A renewal that failed once is no reason to take away a page that is open.
+  // A failed renewal does not close an open page.
   const refused = token === undefined ? pass.error : null
   const problem = refused ?? answer.error
   if (problem) return <Failure error={problem} onRetry={() => void (refused ? pass.refetch() : answer.refetch())} />

@@ -9,11 +9,11 @@ type Token = components['schemas']['Token']
 const LIFETIME_S = 900
 const SOONEST_MS = 30_000
 
-/** A token for the ports of a sandbox and nothing else. It is renewed before it ends, as long as it is wanted. */
+/** Token for the ports of a sandbox only. It is renewed before it expires, while it is needed. */
 export function usePass(sandbox: Sandbox, isWanted: boolean) {
   const queries = useQueryClient()
   return useQuery({
-    // Not below the sandbox's own key: what happens to a sandbox is no reason to ask for another token.
+    // Not below the query key of the sandbox: changes of the sandbox do not request another token.
     queryKey: ['preview-pass', sandbox.sandbox_id],
     queryFn: async ({ queryKey }) => {
       const before = queries.getQueryData<Token>(queryKey)
@@ -35,7 +35,7 @@ function first(sandbox: Sandbox): Promise<Token> {
   return body(api.POST('/threads/{thread_id}/sandbox', { params: threadOf(sandbox), body: wish }))
 }
 
-/** Unlike the first question, this one makes no sandbox where there is none any more. */
+/** Unlike the first request, this one does not create a sandbox. */
 function next(sandbox: Sandbox, { token }: Token): Promise<Token> {
   const wish = { sandbox_id: sandbox.sandbox_id, current_token: token, ttl: LIFETIME_S }
   return body(api.POST('/threads/{thread_id}/sandbox/refresh', { params: threadOf(sandbox), body: wish }))
@@ -49,13 +49,15 @@ const gone = () =>
     status: 404,
   })
 
-/** Whether somebody answers on the port. Asked once for each look: an answer is a use of the sandbox. */
+/**
+ * Whether a program listens on the port. Checked once for each visit, because a response counts as use of the sandbox.
+ */
 export function useAnswer(place: string, token: string | undefined, look: number) {
   return useQuery({
     queryKey: ['preview-answer', place, look],
     queryFn: async () => {
       const headers = { Authorization: `Bearer ${token}` }
-      // Not `ask`: what a program refuses says nothing about our session.
+      // Not `ask`: the response of a program does not concern the session.
       const answer = await fetch(`${place}/`, { method: 'HEAD', headers, redirect: 'manual', credentials: 'omit' })
       const isOurs = answer.headers.get('Content-Type')?.startsWith('application/problem+json') ?? false
       return !(isOurs && (answer.status === 502 || answer.status === 504))

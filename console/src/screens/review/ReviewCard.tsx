@@ -12,13 +12,13 @@ import { useAnswer } from './use-answer'
 interface Props {
   readonly review: Review
   readonly mayAnswer?: boolean
-  /** Somebody is about to say no: the box for the reason has the focus, and Enter sends it. */
+  /** The user rejects: the box for the reason has the focus, and Enter sends it. */
   readonly isRejecting?: boolean
-  /** Where the question comes from, where that is not plain. */
+  /** Origin of the question, if the context does not show it. */
   readonly children?: ReactNode
 }
 
-/** A question of an agent, with what is needed to answer it; or the answer that it got, wherever that was given. */
+/** Question of an agent with its context, or with its answer. */
 export function ReviewCard({ review, mayAnswer = true, isRejecting = false, children }: Props) {
   return (
     <section className={css.card} aria-label={`The agent asks: ${plain(review.reason)} (${review.review_id})`}>
@@ -54,7 +54,7 @@ function Answer({ review, isRejecting }: { review: Review; isRejecting: boolean 
         className={css.answer}
         onSubmit={(event) => {
           event.preventDefault()
-          // Enter alone says nothing: which answer is meant?
+          // Enter alone does not answer, because the choice is not clear.
           if (isRejecting) answer('reject')
         }}
       >

@@ -8,7 +8,7 @@ export interface Answer {
   readonly comment?: string
 }
 
-/** Answers a question. Whether it went well or somebody was faster, what is known of it is read again. */
+/** Answers a question. Reads the question again after success and after a conflict. */
 export function useAnswer() {
   const queries = useQueryClient()
   return useMutation({

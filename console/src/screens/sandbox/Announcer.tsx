@@ -4,7 +4,7 @@ import type { EventStore } from '~/store/event-store'
 
 const EVERY_MS = 5_000
 
-/** Tells those who cannot see the timeline what is new, now and then: each event would be too much. */
+/** Announces new events to screen readers at intervals, because one announcement for each event is too much. */
 export function Announcer({ events }: { events: EventStore }) {
   const [words, setWords] = useState('')
   const told = useRef(events.lastSeq)

@@ -22,7 +22,7 @@ interface Props {
   readonly actions: Actions
 }
 
-/** Speaking to the agent. What is refused stays in the box. */
+/** Message box for the agent. A refused message stays in the box. */
 export function Composer({ sandbox, state, actions }: Props) {
   const [words, setWords] = useWords(`message:${sandbox.sandbox_id}`)
   const box = useRef<HTMLTextAreaElement>(null)

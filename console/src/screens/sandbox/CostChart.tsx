@@ -7,13 +7,13 @@ import css from './Facts.module.css'
 interface Props {
   readonly counters: Counters
   readonly budget: number | undefined
-  /** A moment to point at. */
+  /** Highlighted moment. */
   readonly at: number | undefined
   readonly isPriced: boolean
   readonly onOpen: () => void
 }
 
-/** The cost over time in small; it opens in large. Tokens, where no price is known. */
+/** Small chart of the cost over time, which opens the large one. Shows tokens if no price is known. */
 export function CostChart({ counters, budget, at, isPriced, onOpen }: Props) {
   const { points } = counters.series
   const first = points[0]

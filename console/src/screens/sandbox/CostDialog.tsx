@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Cost, tokens and tools over time: drawn, in words, and as a table. */
+/** Cost, tokens and tools over time: chart, text and table. */
 export function CostDialog({ events, budget, isPriced, onClose }: Props) {
   const [isTable, setTable] = useState(false)
   const { counters } = events

@@ -21,11 +21,11 @@ const MOST_TOOLS = 8
 interface Props {
   readonly sandbox: Sandbox
   readonly events: EventStore
-  /** The moment whose facts are shown, if it is not now. */
+  /** The replayed moment; undefined for now. */
   readonly replay: Replay | undefined
 }
 
-/** What it costs and uses, and what it is. */
+/** Cost, usage and properties of the sandbox. */
 export function Facts({ sandbox, events, replay }: Props) {
   const [isOpen, setOpen] = useState(false)
   const [isChartOpen, showChart] = useState(false)

@@ -162,7 +162,7 @@ function Stop({ run, actions, blocked }: StopProps) {
   )
 }
 
-/** Goes to who may come and who is there, by a button and by a key. */
+/** Opens the sharing tab, by button or shortcut. */
 function useShare(sandboxId: string): () => void {
   const navigate = useNavigate()
   const share = useMemo(

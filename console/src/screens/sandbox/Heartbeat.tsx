@@ -6,7 +6,7 @@ import { ago, plain, span } from '~/ui/format'
 import { useNow } from '~/ui/now'
 import css from './SandboxScreen.module.css'
 
-/** What goes on, for how long, and when it was last heard of: whether it works or is stuck. */
+/** Current activity, its duration, and the time of the last event: shows whether the agent works or is stuck. */
 export function Heartbeat({ sandbox, events }: { sandbox: Sandbox; events: EventStore }) {
   const now = useNow()
   const last = events.events.at(-1)

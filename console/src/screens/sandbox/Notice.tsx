@@ -5,16 +5,16 @@ import type { Story } from './use-story'
 interface Props {
   readonly story: Story
   readonly at: number | undefined
-  /** The row of the event is left out by what is chosen. */
+  /** The filter hides the row of the event. */
   readonly isHidden: boolean
-  /** Something is left out: what is not loaded might be among what is wanted. */
+  /** A filter is active, so unloaded events may match it. */
   readonly isNarrow: boolean
   readonly onLoad: () => void
   readonly onShow: () => void
   readonly onLive: () => void
 }
 
-/** Where one is, when that is not the end; and what became of the event that the address names. */
+/** Shows the position in the log if it is not the end, and the result for the event that the address names. */
 export function Notice({ story, at, isHidden, isNarrow, onLoad, onShow, onLive }: Props) {
   const words = at === undefined ? undefined : said(story, at)
   if (words !== undefined) {

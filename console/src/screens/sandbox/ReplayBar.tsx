@@ -8,7 +8,7 @@ import { Button } from '~/ui/Button'
 import { moment, span, whole } from '~/ui/format'
 import css from './ReplayBar.module.css'
 
-/** As many marks as can be told apart on the line. */
+/** Maximum number of distinguishable marks on the line. */
 const PLACES = 200
 const GRAVITY: readonly Mark[] = ['state', 'intervention', 'review', 'error']
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }
@@ -23,7 +23,7 @@ interface Props {
   readonly onLeave: () => void
 }
 
-/** Goes through a run again: play it, or take its line in the hand. */
+/** Replay of a run: play, or move the slider. */
 export function ReplayBar({ replay, events, isAlive, hasFailed, onRetry, onLeave }: Props) {
   const toggle = () => (replay.isPlaying ? replay.pause() : replay.play(performance.now()))
   return (
@@ -94,7 +94,7 @@ function toMark(replay: Replay, step: 1 | -1): void {
   if (target !== undefined) replay.seek(target.seq)
 }
 
-/** What somebody would stop at; of those that lie together the gravest. */
+/** Notable events. Of neighbouring events, the most severe is shown. */
 function Marks({ tape }: { tape: Tape }) {
   const { marks, length } = tape
   const total = marks.length
@@ -128,7 +128,7 @@ function Moment({ replay: { event, tape } }: { replay: Replay }) {
   )
 }
 
-/** What the line covers: whoever replays must know whether something is missing. */
+/** The range of the slider, and whether events are missing. */
 function Cover({ replay, events, hasFailed, onRetry }: Omit<Props, 'isAlive' | 'onLeave'>) {
   const { firstSeq, lastSeq, oldestKept, headSeq } = events
   const have = replay.tape.events.length

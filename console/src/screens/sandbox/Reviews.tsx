@@ -4,7 +4,7 @@ import { ReviewCard } from '../review/ReviewCard'
 import { useMay } from './use-may'
 import { useReviews } from './use-watch'
 
-/** What the agent waits for, in sight until it is answered. */
+/** Open questions of the agent, visible until they are answered. */
 export function Reviews({ sandbox }: { sandbox: Sandbox }) {
   const { data = [] } = useReviews(sandbox.sandbox_id)
   const may = useMay(sandbox)

@@ -11,10 +11,10 @@ import { useDetails, useWatch } from './use-watch'
 
 const ROUTE = '/frame/console/sandboxes/$sandboxId'
 
-/** One sandbox: what happens in it, and all that a person can do about it. */
+/** One sandbox: its events and all actions. */
 export function SandboxScreen() {
   const { sandboxId } = useParams({ from: ROUTE })
-  // Another sandbox is another screen: nothing of the first may stay.
+  // Another sandbox is another screen and keeps no state.
   return <OneSandbox key={sandboxId} sandboxId={sandboxId} />
 }
 
@@ -38,7 +38,7 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
   }, [watch, hasEnded])
 
   useEffect(() => {
-    // A stream that breaks off may be the end of an invitation.
+    // A closed stream may mean that the invitation has ended.
     if (connection === 'reconnecting' || connection === 'ended') void refetch()
   }, [connection, refetch])
 
@@ -62,7 +62,7 @@ function OneSandbox({ sandboxId }: { sandboxId: string }) {
   )
 }
 
-/** Whether the server no longer shows it to the reader. */
+/** Whether the server no longer shows the sandbox to the user. */
 function isShut(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 403 || error.status === 404)
 }

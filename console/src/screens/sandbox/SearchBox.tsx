@@ -10,7 +10,7 @@ interface Props {
   readonly onGo: (step: 1 | -1) => void
 }
 
-/** A word to look for: Enter goes to the next, with Shift to the one before. */
+/** Search box: Enter selects the next match, Shift+Enter the previous one. */
 export function SearchBox({ ref, word, onWord, onGo }: Props) {
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'Enter') onGo(event.shiftKey ? -1 : 1)
@@ -34,7 +34,7 @@ export function SearchBox({ ref, word, onWord, onGo }: Props) {
   )
 }
 
-/** The keys of a search: to the box, and from match to match. */
+/** Shortcuts of a search: focus the box, next and previous match. */
 export function useSearchKeys(box: RefObject<HTMLInputElement | null>, onGo: (step: 1 | -1) => void): void {
   const go = useRef(onGo)
   go.current = onGo

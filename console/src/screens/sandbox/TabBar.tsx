@@ -6,7 +6,7 @@ import { TABS } from './tabs'
 
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
 
-/** The parts of a sandbox's screen. Arrows go from one to the next, and the numbers go to each from anywhere. */
+/** Tabs of a sandbox. Arrow keys move between them, and number keys select one. */
 export function TabBar({ sandboxId, chosen }: { sandboxId: string; chosen: string }) {
   const choose = useChoose(sandboxId)
   const bar = useRef<HTMLDivElement>(null)
@@ -19,7 +19,7 @@ export function TabBar({ sandboxId, chosen }: { sandboxId: string; chosen: strin
   )
 
   useEffect(() => {
-    // Where not all have room, the chosen one is in sight.
+    // Scrolls the selected tab into view.
     bar.current?.querySelector(`#tab-${chosen}`)?.scrollIntoView({ inline: 'nearest', block: 'nearest' })
   }, [chosen])
 
@@ -59,7 +59,7 @@ function useChoose(sandboxId: string): (tab: string) => void {
   const navigate = useNavigate()
   return useMemo(
     () => (tab: string) => {
-      // The event that one looks at is the same in all parts that show events.
+      // All tabs with events share the selected event.
       void navigate({
         to: '/console/sandboxes/$sandboxId',
         params: { sandboxId },

@@ -14,12 +14,15 @@ import { useTimelineKeys } from './use-timeline-keys'
 const ROW_PX = 44
 const OVERSCAN = 10
 const PADDING_PX = 10
-/** So near to an end, the page beyond it is loaded. */
+/** Distance from an end at which the next page is loaded. */
 const LOAD_PX = 600
-/** So many frames a row is gone to again: those around it turn out higher than they were thought to be. */
+/**
+ * Number of frames in which the scroll to a row is repeated, because the measured heights of its neighbours differ from
+ * the estimate.
+ */
 const FRAMES = 4
 
-/** A row to go to. A new object is a new wish, also for the same row. */
+/** A row to scroll to. A new object is a new request, also for the same row. */
 export interface Target {
   readonly seq: number
   readonly takesFocus: boolean
@@ -28,19 +31,19 @@ export interface Target {
 interface Props {
   readonly events: EventStore
   readonly timeline: Timeline
-  /** The rows that are shown; all if undefined. */
+  /** The shown rows; all if undefined. */
   readonly shown: readonly number[] | undefined
-  /** Whether it grows at its end, which can be followed. */
+  /** Whether the list grows at its end, so that it can be followed. */
   readonly isLive: boolean
   readonly target: Target | undefined
   readonly marked: number | undefined
   readonly found: Matches<Row> | undefined
   readonly onEnd: () => void
-  /** Goes to the first event of the log; without it, to the first that is here. */
+  /** Goes to the first event of the log; if absent, to the first loaded event. */
   readonly onStart: (() => void) | undefined
 }
 
-/** The timeline: at its end it follows what comes; whoever scrolls up is left where they are. */
+/** The timeline. At its end it follows new events; scrolling up stops that. */
 export function TimelineList({ events, timeline, shown, isLive, target, marked, found, onEnd, onStart }: Props) {
   const { rows } = timeline
   const placeOf = (index: number) => (shown === undefined ? index : (shown[index] ?? -1))
@@ -130,7 +133,7 @@ export function TimelineList({ events, timeline, shown, isLive, target, marked, 
   )
 }
 
-/** How many rows came since the end was last in sight. */
+/** Number of new rows since the end was last visible. */
 function useUnseen(timeline: Timeline, lastSeq: number, isFollowing: boolean): number {
   const seen = useRef(lastSeq)
   if (isFollowing) seen.current = lastSeq
@@ -146,7 +149,7 @@ interface Wish {
   readonly onGo: () => void
 }
 
-/** Goes to the row that is wanted, or the nearest that is shown; the end is then no longer followed. */
+/** Scrolls to the requested row, or to the nearest shown one, and stops following the end. */
 function useTarget(wish: Wish): void {
   const latest = useRef(wish)
   latest.current = wish
@@ -160,7 +163,7 @@ function useTarget(wish: Wish): void {
       if (row === undefined) return
       const index = shown === undefined ? row : Math.max(0, after(shown, row) - 1)
       list.scrollToIndex(index, { align: 'center' })
-      // Rows of a page just loaded are counted, drawn and measured in the frames that follow: it may lie elsewhere then.
+      // Rows of a new page are rendered and measured in the next frames, so their positions can change.
       if (tries > 0) frame = requestAnimationFrame(() => go(tries - 1))
       else if (target.takesFocus) focusRow(scroller.current, index)
     }

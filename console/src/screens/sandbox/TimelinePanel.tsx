@@ -21,7 +21,7 @@ import { useLoadAll } from './use-load-all'
 import { useReplay } from './use-replay'
 import { useStory } from './use-story'
 
-/** What happens, or what happened at a moment; and the box to speak into. */
+/** The timeline, live or at a moment, and the message box. */
 export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
   const { at, replay: isReplaying = false } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
@@ -116,7 +116,7 @@ export function TimelinePanel({ sandbox, watch, actions }: PanelProps) {
   )
 }
 
-/** Where to go: to the event of the address, then wherever else is wished. */
+/** Scroll target: the event of the address, then later requests. */
 function useTarget(at: number | undefined) {
   const [target, setTarget] = useState<Target | undefined>(at === undefined ? undefined : { seq: at, takesFocus: true })
   useEffect(() => {
@@ -128,7 +128,7 @@ function useTarget(at: number | undefined) {
 const keys = new WeakMap<object, number>()
 let lastKey = 0
 
-/** Another list of events is another list on the screen: places in the one mean nothing in the other. */
+/** Another list of events is another list component, because positions differ. */
 function keyOf(events: object): number {
   const known = keys.get(events)
   if (known !== undefined) return known

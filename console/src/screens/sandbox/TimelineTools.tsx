@@ -20,17 +20,17 @@ const WORDS: Readonly<Record<Kind, string>> = {
 
 interface Props {
   readonly choice: FilterChoice
-  /** Which of the matches is the current one, from one; zero if none is. */
+  /** Number of the current match, from one; zero if there is none. */
   readonly current: number
   readonly onGo: (step: 1 | -1) => void
-  /** How many events were searched, and how many there are. */
+  /** Numbers of searched events and of all events. */
   readonly searched: { readonly loaded: number; readonly all: number; readonly onLoad: (() => void) | undefined }
   readonly onReplay: (() => void) | undefined
   /** Goes to the first event of the log. */
   readonly onStart: (() => void) | undefined
 }
 
-/** What of the timeline is shown, and the word that is looked for. */
+/** Filter of the timeline, and the search. */
 export function TimelineTools({ choice, current, onGo, searched, onReplay, onStart }: Props) {
   const { filter, kinds, onlyErrors, word, hides, choose } = choice
   const box = useRef<HTMLInputElement>(null)

@@ -27,7 +27,7 @@ function line(counters: Counters, name: string, measure: Measure): CostLine {
   return { name, steps }
 }
 
-/** What was used before the first event that is loaded. */
+/** Usage before the first loaded event. */
 export function earlier({ spent, series }: Counters): Pick<Spent, Measure> {
   const last: UsagePoint = series.until(Number.MAX_SAFE_INTEGER)
   const before = (measure: Measure) => Math.max(0, spent[measure] - last[measure])

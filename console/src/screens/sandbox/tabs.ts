@@ -16,7 +16,7 @@ import { lazily } from '~/ui/lazily'
 import { TimelinePanel } from './TimelinePanel'
 import type { Actions } from './use-actions'
 
-/** What every part of a sandbox's screen is given. */
+/** Properties of every tab of a sandbox. */
 export interface PanelProps {
   readonly sandbox: Sandbox
   readonly watch: Watch
@@ -30,7 +30,7 @@ export interface Tab {
   readonly Panel: ComponentType<PanelProps>
 }
 
-/** The parts of a sandbox's screen; `?tab=` names one. All but the first are loaded when they are opened. */
+/** Tabs of a sandbox; `?tab=` selects one. All but the first are loaded on demand. */
 export const TABS: readonly [Tab, ...Tab[]] = [
   { id: 'timeline', label: 'Timeline', icon: Activity, Panel: TimelinePanel },
   {

@@ -4,7 +4,7 @@ import { api } from '~/api/client'
 
 export type Speech = 'user_message' | 'guidance' | 'interrupt'
 
-/** What a person can do to a sandbox and its agent. What fails is kept with the action, for the screen to show. */
+/** Actions on a sandbox and its agent. A failure is kept with its action, for display. */
 export function useActions(sandboxId: string) {
   const queries = useQueryClient()
   const { session } = useRouteContext({ from: '/frame' })

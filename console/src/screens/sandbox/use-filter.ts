@@ -5,7 +5,7 @@ import { KINDS, type Kind } from '~/store/row-kinds'
 import type { Row } from '~/store/rows'
 import type { Hides } from '../files/use-ignored'
 
-/** What of the address says what is shown. */
+/** Search parameters of the filter. */
 export interface Choice {
   readonly show?: string
   readonly errors?: true
@@ -13,7 +13,7 @@ export interface Choice {
   readonly ignored?: true
 }
 
-/** What is shown of the rows, as the address says; and how to change that. */
+/** Filter of the rows, read from the address, and its setters. */
 export function useRowFilter(rows: readonly Row[], hides: Hides) {
   const { show = '', errors = false, q = '' } = useSearch({ from: '/frame/console/sandboxes/$sandboxId' })
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { RowFilter } from '~/store/row-filter'
 import type { Timeline } from '~/store/timeline'
 
-/** Which of the rows that have the word one is at. It is an event, not a place: older pages do not move it. */
+/** The current match. It is identified by its event, so older pages do not move it. */
 export function useFind(timeline: Timeline, filter: RowFilter, at: number | undefined, onGo: (seq: number) => void) {
   const [seq, setSeq] = useState<number>()
   const matches = filter.found

@@ -4,7 +4,7 @@ import { type PointerEvent, type RefObject, useEffect, useRef, useState } from '
 export type List = Virtualizer<HTMLElement, Element>
 
 export const AT_END_PX = 40
-/** So long after a hand moved, and for so many frames, scrolling is the hand's: a page may be too busy to draw. */
+/** Time and frames after a user input in which a scroll event counts as the user's. A busy page renders late. */
 const HAND_MS = 400
 const HAND_FRAMES = 12
 
@@ -17,7 +17,7 @@ const HAND_FRAMES = 12
  */
 export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, startsAtEnd: boolean, isLive: boolean) {
   const [isFollowing, setFollowing] = useState(startsAtEnd && isLive)
-  // Known at once, not with the next drawing: a row may be measured in between.
+  // Known before the next render, because a row can be measured in between.
   const latest = useRef(startsAtEnd && isLive)
   const hand = useHand()
   const follow = (isWanted: boolean) => {
@@ -45,7 +45,7 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
     isPressed: hand.isPressed,
     pressed: (event: PointerEvent) => {
       hand.moved()
-      // The bar at its side is the list's own.
+      // The scroll bar belongs to the list.
       if (event.target === event.currentTarget) return
       const { count } = list.options
       hand.pressed(() => {
@@ -59,7 +59,7 @@ export function useFollow(scroller: RefObject<HTMLElement | null>, list: List, s
   }
 }
 
-/** Whether a hand has just moved the list, or is pressing something in it. */
+/** Whether the user has just scrolled, or presses a pointer button in the list. */
 function useHand() {
   return useState(() => {
     let at = Number.NEGATIVE_INFINITY
@@ -75,7 +75,7 @@ function useHand() {
         if (frames === 0) requestAnimationFrame(drawn)
         frames = HAND_FRAMES
       },
-      /** Until it is released, wherever that is; `onRelease` comes after the click. */
+      /** Lasts until the release, anywhere; `onRelease` runs after the click. */
       pressed: (onRelease: () => void) => {
         isDown = true
         const released = new AbortController()

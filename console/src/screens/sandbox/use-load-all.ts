@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { EventStore } from '~/store/event-store'
 
-/** Loads all the older events that there is room for, for as long as the caller is on the screen. */
+/** Loads all older events that fit in memory, while the caller is mounted. */
 export function useLoadAll(events: EventStore): () => void {
   const loading = useRef<AbortController>(undefined)
   useEffect(() => () => loading.current?.abort(), [])

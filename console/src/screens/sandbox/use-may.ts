@@ -6,7 +6,7 @@ import { allows, type Scope } from '~/store/scopes'
 
 const EVERY_MS = 30_000
 
-/** Whether the reader decides about this sandbox: its owner, or the admin. */
+/** Whether the user is the owner or the admin. */
 export function useIsOwner(sandbox: Sandbox): boolean {
   const { session } = useRouteContext({ from: '/frame' })
   return session.is_admin || session.user_id === sandbox.user_id

@@ -5,12 +5,12 @@ import type { EventStore } from '~/store/event-store'
 import { Replay } from '~/store/replay'
 
 const ROUTE = '/frame/console/sandboxes/$sandboxId'
-/** So long it must stand still before the address names the moment. */
+/** Time without a change after which the address names the moment. */
 const STILL_MS = 300
 
 const nothing = () => () => undefined
 
-/** The run as it was at a moment, while the address asks for it. What is older is loaded in the background. */
+/** The run at a moment that the address names. Older events are loaded in the background. */
 export function useReplay(live: EventStore): { replay: Replay | undefined; hasFailed: boolean; retry: () => void } {
   const { at, replay: isOn = false } = useSearch({ from: ROUTE })
   const [replay, setReplay] = useState<Replay>()
@@ -58,7 +58,7 @@ function useClock(replay: Replay | undefined): void {
   }, [replay, isPlaying])
 }
 
-/** The address and the replay name the same event: whichever was changed last. */
+/** Synchronises the address and the replay: the last change applies. */
 function useMoment(replay: Replay | undefined, at: number | undefined): void {
   const navigate = useNavigate({ from: '/console/sandboxes/$sandboxId' })
   const [echoes] = useState(() => new Echoes<number>())

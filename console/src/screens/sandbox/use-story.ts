@@ -3,17 +3,17 @@ import type { EventStore } from '~/store/event-store'
 import { findEvent } from '~/store/find-event'
 import type { Watch } from '~/store/watch'
 
-/** How it went with the event that the address names. */
+/** Result of the search for the event of the address. */
 export type Finding = 'none' | 'looking' | 'here' | 'removed' | 'missing' | 'failed'
 
 export interface Story {
-  /** The newest events, which grow; or a window on the past. */
+  /** The newest events, live, or a page of older ones. */
   readonly events: EventStore
   readonly isLive: boolean
   readonly finding: Finding
 }
 
-/** The events to show: the newest, unless the address names one that is far back. */
+/** The events to show: the newest, unless the address names an older one. */
 export function useStory(watch: Watch, at: number | undefined): Story {
   const live = watch.events
   const [state, setState] = useState<{ events: EventStore; finding: Finding }>({ events: live, finding: 'none' })

@@ -7,17 +7,17 @@ import type { List } from './use-follow'
 interface Parts {
   readonly scroller: RefObject<HTMLElement | null>
   readonly list: List
-  /** Says that a hand moves the list. */
+  /** Reports that the user scrolls. */
   readonly moved: () => void
   readonly marked: number | undefined
   readonly toStart: (() => void) | undefined
   readonly toEnd: () => void
-  /** Follows the end, or no longer. */
+  /** Starts or stops following the end. */
   readonly toggle: () => void
   readonly onCopied: (words: string) => void
 }
 
-/** The keys of the timeline. */
+/** Shortcuts of the timeline. */
 export function useTimelineKeys(parts: Parts): void {
   const latest = useRef(parts)
   latest.current = parts
@@ -46,7 +46,7 @@ export function useTimelineKeys(parts: Parts): void {
   )
 }
 
-/** The address of the event that has the focus, or of the one that is marked. */
+/** Address of the focused or marked event. */
 function copyLink({ marked, onCopied }: Parts): void {
   const row = document.activeElement?.closest<HTMLElement>('[data-seq]')
   const seq = row?.dataset.seq ?? marked
@@ -60,7 +60,7 @@ function copyLink({ marked, onCopied }: Parts): void {
   )
 }
 
-/** The address of an event on this screen, without what only narrows the view. */
+/** Address of an event on this screen, without the filter. */
 export function linkTo(seq: number): string {
   const url = new URL(location.href)
   const tab = url.searchParams.get('tab')

@@ -10,7 +10,7 @@ const EVERY_MS = 30_000
 
 const nothing = () => () => undefined
 
-/** The events of a sandbox while the caller is on the screen, and a new rendering when there are more. */
+/** Events of a sandbox while the caller is mounted. Renders the caller again after new events. */
 export function useWatch(sandboxId: string): Watch | undefined {
   const [watch, setWatch] = useState<Watch>()
   const queries = useQueryClient()
@@ -30,7 +30,7 @@ export function useWatch(sandboxId: string): Watch | undefined {
   return watch
 }
 
-/** After these the server's own description has changed. */
+/** Events after which the description of the server has changed. */
 function isDecisive(event: LogEvent): boolean {
   const type = event.event_type
   const isLife = type.startsWith('sandbox.') && type !== 'sandbox.metrics'
@@ -39,11 +39,11 @@ function isDecisive(event: LogEvent): boolean {
 
 export interface Details {
   readonly sandbox: Sandbox
-  /** The last event that the description knows of. */
+  /** Number of the last event that the description includes. */
   readonly seq: number
 }
 
-/** How a sandbox and its run stand. */
+/** State of a sandbox and its run. */
 export function useDetails(sandboxId: string) {
   return useQuery({
     queryKey: ['sandbox', sandboxId, 'details'],
@@ -52,12 +52,12 @@ export function useDetails(sandboxId: string) {
       const { sandbox, recent_events: recent } = await body(api.GET('/api/v1/sandboxes/{sandbox_id}', { params }))
       return { sandbox, seq: Math.max(0, ...recent.map((event) => event.seq)) }
     },
-    // A lease moves with every use, and no event tells of it.
+    // Every use extends the lease, without an event.
     refetchInterval: EVERY_MS,
   })
 }
 
-/** What the agent has asked, newest first. */
+/** Questions of the agent, newest first. */
 export function useReviews(sandboxId: string) {
   return useQuery({
     queryKey: ['sandbox', sandboxId, 'reviews'],

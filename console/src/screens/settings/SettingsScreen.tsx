@@ -16,7 +16,7 @@ import { Webhooks } from './Webhooks'
 const THEMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
 const TIMES: Readonly<Record<Times, string>> = { relative: 'Relative', absolute: 'Date and time' }
 
-/** How this browser shows the console, and who it is signed in as. */
+/** Settings of the console in this browser, and the signed-in user. */
 export function SettingsScreen() {
   const areKeysOn = useSingleKeys()
   return (

@@ -15,7 +15,7 @@ const WAYS: Readonly<Record<Connection['way'], { icon: LucideIcon; words: string
   type: { icon: Keyboard, words: 'is in a terminal' },
 }
 
-/** Who is connected now. */
+/** Connected users. */
 export function Connected({ thread }: { thread: ThreadKey }) {
   const { data, error, refetch } = useConnections(thread)
   return (

@@ -10,12 +10,12 @@ import type { Sharing } from './use-sharing'
 
 interface Props {
   readonly sharing: Sharing
-  /** Whose invitation is changed; nobody's when somebody is invited. */
+  /** The invited user; undefined for a new invitation. */
   readonly member?: { readonly user_id: string; readonly scopes: readonly Scope[] }
   readonly onClose: () => void
 }
 
-/** Invites somebody, or changes what they may do. */
+/** Invites a user, or changes the scopes of a member. */
 export function InviteDialog({ sharing, member, onClose }: Props) {
   const [user, setUser] = useState(member?.user_id ?? '')
   const [scopes, setScopes] = useState<readonly Scope[]>(member?.scopes ?? PRESETS[0].scopes)

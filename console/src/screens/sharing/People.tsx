@@ -23,7 +23,7 @@ interface Props {
   readonly isOwner: boolean
 }
 
-/** Who may come: the owner, and whom they invited. */
+/** The owner and the members. */
 export function People({ sandbox, sharing, isOwner }: Props) {
   const { data, error, refetch } = useMembers(sandbox)
   const [dialog, setDialog] = useState<Member | 'new'>()
@@ -95,7 +95,7 @@ interface MemberProps {
   readonly onTakeBack: () => void
 }
 
-/** The owner changes and takes back; a member may leave. */
+/** The owner changes and revokes invitations; a member may leave. */
 function MemberActions({ member, isOwner, isBusy, onChange, onTakeBack }: MemberProps) {
   const { session } = useRouteContext({ from: '/frame' })
   const navigate = useNavigate()

@@ -11,7 +11,7 @@ import { useRecent } from './use-sharing'
 
 const FEW = 12
 
-/** What was done with this sandbox lately. */
+/** Recent operations on this sandbox. */
 export function Recent({ sandbox }: { sandbox: Sandbox }) {
   const { session } = useRouteContext({ from: '/frame' })
   const { data, error, refetch } = useRecent(sandbox, true)

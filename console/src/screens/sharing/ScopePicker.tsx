@@ -8,7 +8,7 @@ interface Props {
   readonly onChoose: (scopes: readonly Scope[]) => void
 }
 
-/** What somebody may do, each with its sentence; and the usual choices. */
+/** Scopes with descriptions, and common selections. */
 export function ScopePicker({ chosen, onChoose }: Props) {
   const preset = presetOf(chosen)
   return (
@@ -33,7 +33,7 @@ export function ScopePicker({ chosen, onChoose }: Props) {
   )
 }
 
-/** Scopes as they stand somewhere; what each allows is its title. */
+/** List of scopes. The title of each is its description. */
 export function ScopeMarks({ scopes }: { scopes: readonly string[] }) {
   return (
     <span className={css.marks}>

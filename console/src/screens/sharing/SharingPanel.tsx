@@ -7,7 +7,7 @@ import css from './Sharing.module.css'
 import { Tokens } from './Tokens'
 import { useSharing } from './use-sharing'
 
-/** Who may come into the sandbox, who is there, and who was. */
+/** Members, connected users and recent operations of the sandbox. */
 export function SharingPanel({ sandbox }: PanelProps) {
   const sharing = useSharing(sandbox)
   const isOwner = useIsOwner(sandbox)

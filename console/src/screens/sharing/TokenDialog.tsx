@@ -26,9 +26,9 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Makes a token and shows it once. */
+/** Issues a token and shows it once. */
 export function TokenDialog({ sandbox, sharing, onClose }: Props) {
-  // Only here: with the dialogue it is gone.
+  // The token exists only in this dialog.
   const [token, setToken] = useState<Token>()
   return (
     <Dialog title={token ? 'The token, shown once' : 'Issue a token'} onClose={onClose}>

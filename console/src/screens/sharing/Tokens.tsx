@@ -15,7 +15,7 @@ import css from './Sharing.module.css'
 import { TokenDialog } from './TokenDialog'
 import { type Sharing, useTokenEntries } from './use-sharing'
 
-/** Tokens for whoever has no account here: short-lived, for this sandbox alone. */
+/** Short-lived tokens for this sandbox, for callers without an account. */
 export function Tokens({ sandbox, sharing }: { sandbox: Sandbox; sharing: Sharing }) {
   const { data = [], error, refetch } = useTokenEntries(sandbox, true)
   const [open, setOpen] = useState<'give' | 'rotate'>()

@@ -6,7 +6,7 @@ interface Given {
   readonly scopes: readonly string[]
 }
 
-/** A line for a shell that shows what the token is good for. The token itself is not in it: lines end up in histories. */
+/** Shell command that shows the use of the token. It does not contain the token, because shells store their history. */
 export function tokenLine({ endpoints, thread_id: thread, scopes }: Given): string {
   const auth = '-H "Authorization: Bearer $TOKEN"'
   const { http } = endpoints

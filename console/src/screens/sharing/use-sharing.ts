@@ -9,7 +9,7 @@ const TOKENS = 100
 
 const keyOf = (thread: ThreadKey) => ['thread', thread.user_id, thread.thread_id]
 
-/** Who was invited, and to what. */
+/** Members and their scopes. */
 export function useMembers(thread: ThreadKey) {
   return useQuery({
     queryKey: [...keyOf(thread), 'members'],
@@ -18,7 +18,7 @@ export function useMembers(thread: ThreadKey) {
   })
 }
 
-/** Who is connected now. No event tells of it, so it is asked for. */
+/** Connected users. There is no event for them, so the list is polled. */
 export function useConnections(thread: ThreadKey) {
   return useQuery({
     queryKey: [...keyOf(thread), 'connections'],
@@ -27,7 +27,7 @@ export function useConnections(thread: ThreadKey) {
   })
 }
 
-/** What was done with the thread's sandbox, in order; for its owner. */
+/** Operations on the sandbox of the thread, in order, for its owner. */
 export function useRecent(thread: ThreadKey, isOwner: boolean) {
   return useQuery({
     queryKey: [...keyOf(thread), 'audit'],
@@ -41,7 +41,7 @@ export function useRecent(thread: ThreadKey, isOwner: boolean) {
   })
 }
 
-/** Tokens that were given out or ended: few among all that is done, so they are asked for by themselves. */
+/** Issued and revoked tokens. They are requested separately, because they are rare among all entries. */
 export function useTokenEntries(thread: ThreadKey, isOwner: boolean) {
   return useQuery({
     queryKey: [...keyOf(thread), 'tokens'],
@@ -59,7 +59,7 @@ export function useTokenEntries(thread: ThreadKey, isOwner: boolean) {
   })
 }
 
-/** What can be done about who may come. */
+/** Actions on members and tokens. */
 export function useSharing(thread: ThreadKey) {
   const queries = useQueryClient()
   const params = threadOf(thread)

@@ -8,7 +8,7 @@ import { sessionQuery, signIn, takeCode } from '~/api/session'
 import { Button } from '~/ui/Button'
 import css from './SignInScreen.module.css'
 
-/** The key, or the code of a link, is exchanged for a cookie and forgotten. */
+/** Exchanges the key, or the code of a link, for a cookie. Neither is stored. */
 export function SignInScreen() {
   const { next } = useSearch({ from: '/console/sign-in' })
   const [problem, setProblem] = useState('')
@@ -25,7 +25,7 @@ export function SignInScreen() {
       .finally(() => setBusy(false))
   }
 
-  // One object for all renderings: a code works once.
+  // One object for all renders, because a code works once.
   const follow = useRef(() => {
     const code = takeCode()
     if (code === undefined) return
@@ -38,7 +38,7 @@ export function SignInScreen() {
   useEffect(() => {
     const { current } = follow
     current()
-    // A link that is opened in this tab changes the fragment only, which does not load the page again.
+    // A link opened in this tab changes only the fragment, so the page is not reloaded.
     window.addEventListener('hashchange', current)
     return () => window.removeEventListener('hashchange', current)
   }, [])
@@ -85,7 +85,7 @@ function useEntrance(next: string | undefined): (by: { key: string } | { code: s
   const queries = useQueryClient()
   const router = useRouter()
   return async (by) => {
-    // A link does not replace a session: somebody else could have sent it.
+    // A link does not replace a session, because another person could have sent it.
     const isSignedIn = 'code' in by && (await queries.ensureQueryData(sessionQuery)) !== null
     if (!isSignedIn) await signIn(by)
     const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
@@ -94,7 +94,7 @@ function useEntrance(next: string | undefined): (by: { key: string } | { code: s
   }
 }
 
-/** Where to go on: only to a page of the console, never to where a link made by somebody else leads. */
+/** Page after the sign-in: only a page of the console, because a link may be crafted. */
 function isOurs(next: string | undefined): next is string {
   return next !== undefined && /^\/console(?![^/?#])/.test(next)
 }

@@ -14,7 +14,7 @@ interface Props {
   readonly onIntent: (intent: Intent) => void
 }
 
-/** Snapshots, below each what came of it. */
+/** Snapshots as a tree of parents and children. */
 export function Branches({ branches, ...rest }: Props) {
   if (branches.length === 0) return null
   return (

@@ -4,7 +4,7 @@ import type { Snapshots } from '~/store/snapshot-tree'
 import { useFleet } from '../frame/fleet-context'
 import css from './Snapshots.module.css'
 
-/** With what this thread began, if it is a fork. */
+/** The snapshot from which this thread was forked, if any. */
 export function Origin({ from }: { from: NonNullable<Snapshots['forked_from']> }) {
   const { fleet } = useFleet()
   const parent = fleet.rows.find(

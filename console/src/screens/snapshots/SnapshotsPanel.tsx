@@ -16,10 +16,10 @@ import { Origin } from './Origin'
 import css from './Snapshots.module.css'
 import { type SnapshotActions, useSnapshotActions, useSnapshots } from './use-snapshots'
 
-/** What a person is about to do with a snapshot. */
+/** Pending action of the user on a snapshot. */
 export type Intent = { readonly kind: 'take' } | { readonly kind: 'restore' | 'fork' | 'delete'; readonly of: Snapshot }
 
-/** The files as they were: a tree of moments to go back to, or to go on from elsewhere. */
+/** Snapshots of the files: a tree from which a user restores or forks. */
 export function SnapshotsPanel({ sandbox }: PanelProps) {
   const { data, error, refetch } = useSnapshots(sandbox)
   const actions = useSnapshotActions(sandbox, sandbox.sandbox_id)
@@ -85,7 +85,7 @@ function summary(data: Snapshots | undefined): string {
   return `${what} ${data.snapshots.length} of at most ${data.limit}, ${bytes(data.total_bytes)} together.`
 }
 
-/** What goes on, what was done last, or what went wrong. */
+/** Action in progress, last result, or failure. */
 function News({ actions, done }: { actions: SnapshotActions; done: string }) {
   const problem = actions.restore.error ?? actions.remove.error
   const words = actions.restore.isPending ? 'Restoring…' : problem ? '' : done

@@ -95,7 +95,7 @@ interface ForkProps {
   readonly onClose: () => void
 }
 
-/** Starts another thread and goes there. */
+/** Forks a thread and opens it. */
 export function ForkDialog({ snapshot, taken, actions, onClose }: ForkProps) {
   const [into, setInto] = useState(forkName(snapshot.thread_id, taken))
   const { mutate, isPending, error } = actions.fork

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, body, type ThreadKey, threadOf } from '~/api/client'
 
-/** The snapshots of a thread. Each look is in the audit, so nobody asks every few seconds. */
+/** The snapshots of a thread. Each read is in the audit log, so the list is not polled. */
 export function useSnapshots(thread: ThreadKey) {
   return useQuery({
     queryKey: ['thread', thread.user_id, thread.thread_id, 'snapshots'],

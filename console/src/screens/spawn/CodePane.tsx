@@ -4,7 +4,7 @@ import { plain } from '~/ui/format'
 import type { Snippet } from './code'
 import css from './SpawnScreen.module.css'
 
-/** The same as the form says, for those who would rather type it. */
+/** The form as code. */
 export function CodePane({ snippets }: { snippets: readonly Snippet[] }) {
   const [chosen, choose] = useState<Snippet['id']>('curl')
   const snippet = snippets.find((one) => one.id === chosen) ?? snippets[0]

@@ -26,13 +26,13 @@ const LABELS: Partial<Record<Field, string>> = {
 interface Props {
   readonly ref: Ref<HTMLDivElement>
   readonly problems: Problems
-  /** What is wrong with no field of its own. */
+  /** Problems without a field. */
   readonly whole: string | undefined
   readonly form: RefObject<HTMLFormElement | null>
   readonly children: ReactNode
 }
 
-/** What keeps the form from being sent, with a way to each of it. */
+/** Problems that prevent the submission, with links to their fields. */
 export function ProblemList({ ref, problems, whole, form, children }: Props) {
   const entries = Object.entries(problems)
   const hasMore = Array.isArray(children) && children.some(Boolean)

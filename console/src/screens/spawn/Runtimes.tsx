@@ -43,8 +43,8 @@ export function Runtimes({ value, needsOf, onChange }: Props) {
       {missing.size > 0 && (
         <div className={css.needs}>
           <p>
-            {unready.map((choice) => choice.name).join(' and ')} need{unready.length === 1 ? 's' : ''} what this server
-            does not have. On the machine of the server:
+            This server is not set up for {unready.map((choice) => choice.name).join(' and ')}. Run on the machine of
+            the server:
           </p>
           <dl>
             {[...missing.values()].map(({ text, command }) => (

@@ -14,12 +14,12 @@ interface Props {
   readonly draft: Draft
   readonly problems: Problems
   readonly node: Node | undefined
-  /** Who may be named as the owner, if anybody. */
+  /** Whether the user may name another owner. */
   readonly me: { readonly userId: string; readonly isAdmin: boolean }
   readonly onChange: (part: Partial<Draft>) => void
 }
 
-/** Everything that can be asked for; what is left empty is as the server has it. */
+/** All options. An empty field uses the default of the server. */
 export function SpawnForm(props: Props) {
   const { draft, problems, onChange } = props
   return (
@@ -48,7 +48,7 @@ export function SpawnForm(props: Props) {
   )
 }
 
-/** A sandbox without a run needs a name for its thread; one that can be kept is there at once. */
+/** A sandbox without a run needs a thread name. Proposes a name of a hibernatable sandbox. */
 function threadFor(runtime: Draft['runtime'], draft: Draft): Partial<Draft> {
   if (runtime !== 'none' || draft.thread.trim() !== '') return {}
   return { thread: `box-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36) ?? '1'}` }
@@ -59,7 +59,7 @@ function isFilled({ draft, problems }: Props, names: readonly Name[]): boolean {
 }
 
 function Section({ title, isOpen, children }: { title: string; isOpen: boolean; children: React.ReactNode }) {
-  // Only opened here, never closed: that is for whoever looks at it.
+  // Opened only here, never closed: the user closes it.
   return (
     <details className={css.section} open={isOpen || undefined}>
       <summary>{title}</summary>

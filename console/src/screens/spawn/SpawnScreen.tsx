@@ -18,7 +18,7 @@ import { SpawnForm } from './SpawnForm'
 import css from './SpawnScreen.module.css'
 import { refused, useSpawn } from './use-spawn'
 
-/** Starts an agent or a sandbox: by the form, or by what the form says as code. */
+/** Starts an agent or a sandbox by the form, or shows the form as code. */
 export function SpawnScreen() {
   const { from } = useSearch({ from: '/frame/console/spawn' })
   const { data, isPending } = useQuery({
@@ -73,7 +73,7 @@ function Spawn({ start }: { start: () => Draft }) {
   }
   useSubmitKey(form)
   const isWrong = Object.keys(all).length > 0 || found?.whole !== undefined || data?.failure !== undefined
-  // Whoever does not see the page hears what is wrong, and stands where it is told.
+  // Moves the focus to the first problem, so that screen readers announce it.
   useEffect(() => {
     if (isWrong && !isPending) summary.current?.focus()
   }, [isWrong, isPending])
@@ -128,7 +128,7 @@ function Existing({ sandboxId, children }: { sandboxId: string; children: string
   )
 }
 
-/** A field that is changed is no longer wrong: it is looked at again with the next try. */
+/** A changed field loses its problem; the next submission checks it again. */
 function without(problems: Problems, part: Partial<Draft>): Problems {
   const left = Object.entries(problems).filter(([name]) => !(name in part))
   return left.length === Object.keys(problems).length ? problems : Object.fromEntries(left)

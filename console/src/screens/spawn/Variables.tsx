@@ -11,7 +11,7 @@ interface Props {
 
 const BLANK: Variable = { name: '', value: '', isSecret: true }
 
-/** Variables for what runs inside. Whether they are secret decides what is kept and shown, not what the agent sees. */
+/** Variables of the environment. A secret variable is not stored or shown, but the agent can read it. */
 export function Variables({ variables, problem, onChange }: Props) {
   const change = (at: number, part: Partial<Variable>) =>
     onChange(variables.map((one, index) => (index === at ? { ...one, ...part } : one)))

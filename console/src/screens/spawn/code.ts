@@ -3,16 +3,16 @@ import { javaCode } from './java'
 import { pieces, pythonText, shellText, shellWord } from './quote'
 import type { Wanted } from './request'
 
-/** A way to ask for the same without this page. */
+/** Another way to send the same request. */
 export interface Snippet {
   readonly id: 'curl' | 'viv' | 'python' | 'java'
   readonly label: string
   readonly code: string
-  /** What has to be known before it is used. */
+  /** Prerequisites of the code. */
   readonly note: string
 }
 
-/** All of them. No code holds a secret or a key: these come from the environment of whoever runs it. */
+/** All code forms. None contains a secret or a key: they come from the environment of the program. */
 export function snippets(wanted: Wanted, server: string): Snippet[] {
   const note = `Reads ${['VIV_API_KEY', ...wanted.secrets].join(', ')} from the environment.`
   const careful = wanted.secrets.length > 0 ? `${note} A secret must not have quotes or backslashes here.` : note
@@ -66,7 +66,7 @@ function shellWords(body: SessionBody): [string[], string[]] {
   return [[`viv shell${user} -- ${shellWord(body.thread_id)}`], gapsOf(body, ['env', 'egress'])]
 }
 
-/** Options first, then the words: what begins with a dash is then no option. */
+/** Options first, then the words, so that a word that begins with a dash is not an option. */
 function runWords(body: SpawnBody, secrets: readonly string[]): [string[], string[]] {
   const option = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [`--${name} ${shellWord(String(value))}`]
@@ -109,7 +109,7 @@ function gapsOf(body: SpawnBody | SessionBody, also: readonly ('env' | 'egress')
   return names.flatMap((name) => (body[name] === undefined ? [] : [GAPS[name]]))
 }
 
-/** The task in one text, as the worker would put it together. */
+/** The task as one text, as the worker composes it. */
 function taskText({ task }: SpawnBody): string {
   const context = Object.entries(task?.context ?? {}).map(([name, value]) => `- ${name}: ${value}`)
   const parts = [

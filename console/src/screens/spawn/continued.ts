@@ -2,7 +2,7 @@ import type { Sandbox } from '~/api/types'
 import { type Draft, EMPTY } from './draft'
 import { shellWord } from './quote'
 
-/** A draft that goes on where a run ended: the same agent, for the same person, with the conversation so far. */
+/** Draft that continues an ended run: same agent, same user, and its conversation. */
 export function continued({ sandbox_id, user_id, run }: Sandbox): Draft {
   const start = { ...EMPTY, resumeFrom: sandbox_id, user: user_id }
   if (run === undefined) return start

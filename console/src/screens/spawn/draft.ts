@@ -7,14 +7,14 @@ export type SessionBody = components['schemas']['CreateSession']
 export const RUNTIMES = ['claude', 'openhands', 'command', 'none'] as const
 export type Runtime = (typeof RUNTIMES)[number]
 
-/** A variable for what runs inside. The value of a secret is in no draft and no code: only its name is. */
+/** Variable of the environment. Drafts and code contain the name of a secret, never its value. */
 export interface Variable {
   readonly name: string
   readonly value: string
   readonly isSecret: boolean
 }
 
-/** What somebody has filled in so far: text as it was typed, whether it makes sense or not. */
+/** Content of the form as typed, valid or not. */
 export interface Draft extends RepositoryDraft {
   readonly runtime: Runtime
   readonly title: string
@@ -65,7 +65,7 @@ export type Field = keyof Draft
 
 const KEY = 'viv.spawn'
 
-/** The draft of last time. Anything may be kept there: what is not a draft's counts as not given. */
+/** The stored draft. The storage may contain anything: unknown fields count as absent. */
 export function kept(storage: Storage = localStorage): Draft {
   try {
     const given: unknown = JSON.parse(storage.getItem(KEY) ?? '{}')
@@ -75,7 +75,7 @@ export function kept(storage: Storage = localStorage): Draft {
   }
 }
 
-/** Keeps a draft for the next time, without what a secret is. */
+/** Stores a draft for the next time, without secrets. */
 export function keep(draft: Draft, storage: Storage = localStorage): void {
   const variables = draft.variables.map((one) => (one.isSecret ? { ...one, value: '' } : one))
   storage.setItem(KEY, JSON.stringify({ ...draft, variables }))

@@ -2,7 +2,7 @@ import type { SessionBody } from './draft'
 import { javaString, javaText, pieces } from './quote'
 import type { Wanted } from './request'
 
-/** With the SDK where it knows how, else with what Java has of its own. */
+/** Code with the SDK where it has the operation, otherwise with the JDK. */
 export function javaCode(wanted: Wanted, server: string, note: string, careful: string) {
   return wanted.path === '/create_session'
     ? { code: sdk(wanted.body, wanted.secrets, server), note: `${note} With the Java SDK.` }
@@ -67,7 +67,7 @@ function wishes(body: SessionBody, secrets: readonly string[]): string[] {
   ]
 }
 
-/** The SDK wants all of them: those that were not said are the standard ones. */
+/** The SDK needs all fields: absent ones get the defaults. */
 function limits({ memory_mb, cpus, processes }: NonNullable<SessionBody['limits']>): string {
   const standard = (name: string) => `Limits.STANDARD.${name}()`
   return `new Limits(${[

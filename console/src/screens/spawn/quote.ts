@@ -1,6 +1,6 @@
 const PLAIN = /^[A-Za-z0-9_./:@%+=,-]+$/
 
-/** A word for a POSIX shell: as it is if that is safe, else in single quotes, out of which nothing gets. */
+/** Quotes a word for a POSIX shell: unchanged if safe, otherwise in single quotes. */
 export function shellWord(word: string): string {
   return PLAIN.test(word) ? word : inSingleQuotes(word)
 }
@@ -9,10 +9,10 @@ function inSingleQuotes(words: string): string {
   return `'${words.replaceAll("'", `'\\''`)}'`
 }
 
-/** A part of a text: as it is written, or a secret that only the one who runs it knows. */
+/** Part of a text: literal, or a secret from the environment. */
 export type Piece = { readonly text: string } | { readonly secret: string }
 
-/** A body as JSON, with the secrets of its environment apart. */
+/** A body as JSON, with the secrets of its environment separate. */
 export function pieces(body: object, secrets: readonly string[]): Piece[] {
   const given = 'env' in body ? (body.env as Record<string, string>) : {}
   const env = Object.fromEntries(
@@ -22,7 +22,7 @@ export function pieces(body: object, secrets: readonly string[]): Piece[] {
   return secrets.reduce<Piece[]>((parts, name) => parts.flatMap((part) => cut(part, name)), [{ text: json }])
 }
 
-/** Nobody types this: the text of a form has no NUL. */
+/** Placeholder: the text of a form contains no NUL. */
 function mark(name: string): string {
   return `\u0000${name}`
 }
@@ -34,18 +34,18 @@ function cut(part: Piece, name: string): Piece[] {
     .flatMap((text, index) => (index === 0 ? [{ text }] : [{ secret: name }, { text }]))
 }
 
-/** One word for a POSIX shell, in which secrets are what the variables of that name hold. */
+/** One word for a POSIX shell, in which secrets are references to variables. */
 export function shellText(parts: readonly Piece[]): string {
   const words = parts.map((part) => ('text' in part ? part.text.replaceAll("'", `'\\''`) : `"'"$${part.secret}"'"`))
   return `'${words.join('')}'`
 }
 
-/** JSON is Python too, as long as it has neither `true` nor `null`. */
+/** JSON is valid Python if it contains neither `true`, `false` nor `null`. */
 export function pythonText(parts: readonly Piece[]): string {
   return parts.map((part) => ('text' in part ? part.text : `os.environ[${JSON.stringify(part.secret)}]`)).join('')
 }
 
-/** A text block of Java. What it is cut for goes between quotes that the text itself has. */
+/** A text block of Java. Secrets are inserted between closing and opening quotes. */
 export function javaText(parts: readonly Piece[], indent: string): string {
   const blocks = parts.map((part, index) => {
     if ('secret' in part) return `System.getenv(${JSON.stringify(part.secret)})`
@@ -57,7 +57,7 @@ export function javaText(parts: readonly Piece[], indent: string): string {
   return blocks.join(' + ')
 }
 
-/** A string of Java. The escapes of JSON are Java's. */
+/** A string literal of Java. The escapes of JSON are valid in Java. */
 export function javaString(words: string): string {
   return JSON.stringify(words)
 }

@@ -16,12 +16,12 @@ const MODEL: Need = { text: 'a model', command: 'ANTHROPIC_API_KEY=… viv serve
 export function needs(runtime: Runtime, agents: Agents | undefined, image = ''): readonly Need[] {
   if (agents === undefined || runtime === 'none' || runtime === 'command') return []
   const hasModel = runtime === 'claude' ? agents.models.includes('anthropic') : agents.models.length > 0
-  // Another image that is named may have the SDKs too.
+  // Another image may also contain the SDKs.
   const hasImage = agents.has_worker_image || image.trim() !== ''
   return [...(hasImage ? [] : [IMAGE]), ...(hasModel ? [] : [MODEL])]
 }
 
-/** The draft with a runtime that can be started: a program of one's own, if the chosen one cannot. */
+/** The draft with a startable runtime: `command`, if the chosen one cannot start. */
 export function startable(draft: Draft, agents: Agents | undefined): Draft {
   return needs(draft.runtime, agents, draft.image).length === 0 ? draft : { ...draft, runtime: 'command' }
 }

@@ -3,15 +3,15 @@ import { REPOSITORY_FIELDS, repositoryOf } from '../git/repository-draft'
 import type { Draft, Field, SessionBody, SpawnBody, Variable } from './draft'
 import { split } from './words'
 
-/** What is asked of the server: the same for the form, for curl and for every other way to say it. */
+/** The request to the server, shared by the form and all code forms. */
 export type Wanted =
   | { readonly path: '/api/v1/sandboxes'; readonly body: SpawnBody; readonly secrets: readonly string[] }
   | { readonly path: '/create_session'; readonly body: SessionBody; readonly secrets: readonly string[] }
 
-/** Problems by field: a sentence each. */
+/** Problems by field, one sentence each. */
 export type Problems = Partial<Record<Field, string>>
 
-/** The request that a draft of this user means. It may be refused: what is not a number is left out, and `check` tells of it. */
+/** The request of a draft. Invalid numbers are omitted; `check` reports them. */
 export function wanted(draft: Draft, me: string): Wanted {
   const secrets = named(draft.variables).flatMap((one) => (one.isSecret ? [one.name.trim()] : []))
   const shared = {
@@ -29,7 +29,7 @@ export function wanted(draft: Draft, me: string): Wanted {
     egress: hosts(draft).length === 0 ? undefined : { allow: hosts(draft) },
   }
   if (draft.runtime === 'none') {
-    // An admin's key acts for anybody, so that a session has to say for whom; a run has the caller.
+    // A session of the admin must name the owner; a run belongs to the caller.
     const body = given({ ...shared, thread_id: draft.thread.trim(), user_id: draft.user.trim() || me })
     return { path: '/create_session', body, secrets }
   }
@@ -54,7 +54,7 @@ function task(draft: Draft): NonNullable<SpawnBody['task']> {
   return given({
     title: draft.title.trim(),
     description: draft.description.trim() || undefined,
-    // What the context holds is said to the agent with the task, a line each.
+    // The context is part of the agent's instructions, one line for each entry.
     context: some({
       repository: address || undefined,
       revision: (address && draft.revision.trim()) || undefined,
@@ -69,14 +69,14 @@ export function isClonedByServer(draft: Draft): boolean {
   return draft.runtime !== 'none' && draft.credential !== ''
 }
 
-/** The hosts that are to be reached: those that were named, and the repository's, without which it cannot be fetched. */
+/** Allowed hosts: those of the form, and the host of the repository. */
 export function hosts(draft: Draft): string[] {
   const listed = draft.egress.split(/[\s,]+/).filter(Boolean)
   const own = draft.runtime === 'none' || isClonedByServer(draft) ? undefined : repositoryHost(draft.repository)
   return [...new Set(own === undefined ? listed : [...listed, own])]
 }
 
-/** The host of an address that git can fetch through the proxy: https, or http. */
+/** Host of an address that git can fetch through the proxy: https or http. */
 export function repositoryHost(repository: string): string | undefined {
   try {
     const url = new URL(repository.trim())
@@ -86,7 +86,7 @@ export function repositoryHost(repository: string): string | undefined {
   }
 }
 
-/** What can be seen to be wrong without asking. The server has the last word. */
+/** Client-side validation. The server validates everything again. */
 export function check(draft: Draft): Problems {
   const problems: Problems = {}
   const isRun = draft.runtime !== 'none'
@@ -125,7 +125,7 @@ function variablesProblem(variables: readonly Variable[]): string | undefined {
   return twice === undefined ? undefined : `${twice} occurs twice.`
 }
 
-/** The field of the form that a field of the request comes from. */
+/** Maps a field of the request to a field of the form. */
 export function fieldOf(name: string): Field | undefined {
   const exact = FIELDS[name]
   if (exact !== undefined) return exact
@@ -172,7 +172,7 @@ function amount(typed: string): number | undefined {
   return typed.trim() !== '' && Number.isFinite(value) && value > 0 ? value : undefined
 }
 
-/** The object without what is undefined; nothing at all if nothing is left. */
+/** The object without undefined values; undefined if it is empty. */
 function some<T extends object>(object: T): T | undefined {
   const left = given(object)
   return Object.keys(left).length === 0 ? undefined : left

@@ -4,7 +4,7 @@ import { ApiError } from '~/api/problem'
 import type { Field } from './draft'
 import { fieldOf, type Problems, type Wanted } from './request'
 
-/** What became of it: a sandbox, and perhaps why its agent did not start. */
+/** Result: a sandbox, and the reason if its agent did not start. */
 export interface Started {
   readonly sandboxId: string
   readonly failure?: string
@@ -24,7 +24,7 @@ async function start(wanted: Wanted): Promise<Started> {
   return { sandboxId: run.sandbox_id, failure }
 }
 
-/** What the server found wrong, by field; what it said of none is for the whole. */
+/** Problems from the server by field; the others concern the whole form. */
 export function refused(error: unknown): { problems: Problems; whole: string | undefined; existing?: string } {
   if (!(error instanceof ApiError)) return { problems: {}, whole: error instanceof Error ? error.message : undefined }
   const { field, rule, session_id: existing } = error.fields
@@ -33,7 +33,7 @@ export function refused(error: unknown): { problems: Problems; whole: string | u
   }
   const ours: Field | undefined = typeof field === 'string' ? fieldOf(field) : undefined
   if (ours === undefined) return { problems: {}, whole: error.message }
-  // The name of a variable says which one; that of any other field is its label.
+  // For a variable the field contains its name; other fields have a label.
   const which = ours === 'variables' ? `${String(field)} ` : ''
   const problem = typeof rule === 'string' ? `${which}${rule}` : error.message
   return { problems: { [ours]: `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.` }, whole: undefined }

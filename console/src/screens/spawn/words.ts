@@ -1,7 +1,7 @@
-/** A command line as the words that a shell would make of it; a sentence about why it makes none. */
+/** Splits a command line into words like a shell. Returns a sentence if that fails. */
 export type Words = { readonly words: readonly string[] } | { readonly problem: string }
 
-/** Takes quotes and backslashes away as a shell does. Nothing is replaced: `$HOME` and `*` stay as they are. */
+/** Removes quotes and backslashes like a shell. Expands nothing: `$HOME` and `*` stay unchanged. */
 export function split(line: string): Words {
   const words: string[] = []
   let word: string | undefined

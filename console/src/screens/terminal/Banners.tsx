@@ -10,7 +10,7 @@ import css from './Banners.module.css'
 interface Props {
   readonly session: ShellSession
   readonly isPaused: boolean
-  /** How often somebody typed though nothing is sent. */
+  /** Number of keys typed while nothing is sent. */
   readonly nudges: number
   readonly onType: () => void
   readonly onResume: () => void
@@ -18,7 +18,7 @@ interface Props {
   readonly onDismiss: () => void
 }
 
-/** What stands between a person and the shell, and what they can do about it. */
+/** Reasons why the shell accepts no input, and the actions against them. */
 export function Banners(props: Props) {
   const { session, isPaused, nudges } = props
   const isWatching = session.state.kind === 'live' && session.role === 'watcher'
@@ -121,7 +121,7 @@ function Connection({ session, nudges, onAnother, onDismiss }: Props) {
 
 function Banner(props: { tone: string; icon?: ReactNode; nudges: number; children: ReactNode }) {
   return (
-    // Another number is another element, which draws the eye once more.
+    // Another number creates another element, which repeats the animation.
     <div key={props.nudges} className={css.banner} data-tone={props.tone} data-nudged={props.nudges > 0 || undefined}>
       {props.icon}
       {props.children}

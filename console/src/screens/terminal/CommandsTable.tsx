@@ -109,7 +109,7 @@ function Output({ row }: { row: CommandRow }) {
   )
 }
 
-/** From the end, so that a long log costs no more than a short one. */
+/** Counts from the end, so that the time does not depend on the length of the log. */
 function newest(rows: readonly Row[], most: number): { found: readonly CommandRow[]; hasMore: boolean } {
   const found: CommandRow[] = []
   let at = rows.length - 1

@@ -3,7 +3,7 @@ import { Dialog } from '~/ui/Dialog'
 import css from './TerminalPanel.module.css'
 
 interface Props {
-  /** How many more are in it. */
+  /** Number of other participants. */
   readonly others: number
   readonly onClose: () => void
   readonly onEnd: () => void

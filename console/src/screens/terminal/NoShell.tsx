@@ -8,7 +8,7 @@ import css from './TerminalPanel.module.css'
 import { isOnTab } from './terminal-keys'
 import type { OpenShell } from './use-open-shell'
 
-/** Nobody has a terminal here yet, or only others have. */
+/** Shown if the user has no shell here. */
 export function NoShell({ running, opening }: { running: number; opening: OpenShell }) {
   return (
     <Empty title="No shell open">
@@ -42,7 +42,7 @@ export function NoShell({ running, opening }: { running: number; opening: OpenSh
   )
 }
 
-/** A paused or hibernated sandbox is woken by nobody who did not say so. */
+/** A paused or hibernated sandbox starts only on request. */
 export function Paused({ state, onResume }: { state: Sandbox['state']; onResume: () => Promise<unknown> }) {
   const [problem, setProblem] = useState<unknown>()
   return (

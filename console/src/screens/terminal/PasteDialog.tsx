@@ -6,12 +6,12 @@ import css from './TerminalPanel.module.css'
 
 const SHOWN_MOST = 8_000
 
-/** The dialogue begins at its last button: whoever pastes mostly means it. React's own way comes before it opens. */
+/** Focuses the last button, because most pastes are confirmed. React's `autoFocus` runs before the dialog opens. */
 function preferLast(form: HTMLFormElement | null): void {
   form?.querySelector('button:last-of-type')?.setAttribute('autofocus', '')
 }
 
-/** What would be pasted, to be looked at first: lines run as they come. */
+/** Preview of a paste, because each line is executed. */
 export function PasteDialog({ paste, onClose, onPaste }: { paste: Paste; onClose: () => void; onPaste: () => void }) {
   const { text, lines, removed } = paste
   return (

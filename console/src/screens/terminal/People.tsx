@@ -12,7 +12,7 @@ interface Person {
   readonly since: string
 }
 
-/** Who is in a shell, and whether they type or watch. */
+/** Participants of a shell, and whether they type or watch. */
 export function People({ people, me }: { people: readonly Participant[]; me: string }) {
   const all = together(people)
   if (all.length === 0) return null
@@ -41,7 +41,7 @@ export function People({ people, me }: { people: readonly Participant[]; me: str
   )
 }
 
-/** A person with two windows is one person. */
+/** A user with two windows counts once. */
 function together(people: readonly Participant[]): readonly Person[] {
   const found = new Map<string, Person>()
   for (const { user_id: name, role, since } of people) {

@@ -13,7 +13,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Looks for words in what the terminal has shown. */
+/** Search in the output of the terminal. */
 export function SearchBar({ screen, place, results, onClose }: Props) {
   const [words, setWords] = useState('')
   const find = (direction: 'next' | 'previous', wanted = words, incremental = false) => {

@@ -7,7 +7,7 @@ import { Dialog } from '~/ui/Dialog'
 import css from './SettingsDialog.module.css'
 import { KEYS } from './terminal-keys'
 
-/** How terminals look to this person, and the keys that are not the shell's. */
+/** Settings of terminals, and the shortcuts that the shell does not receive. */
 export function SettingsDialog({ shells, id, onClose }: { shells: Shells; id: string; onClose: () => void }) {
   const { fontSize, isForReaders } = useTerminalSettings()
   const [name, setName] = useState(shells.nameOf(id))

@@ -20,7 +20,7 @@ interface Props {
   readonly isAlive: boolean
 }
 
-/** One tab a shell, and one for commands. */
+/** One tab for each shell, and one for commands. */
 export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props) {
   const bar = useRef<HTMLDivElement>(null)
   const tabs = isAlive ? shells.tabs : []
@@ -46,7 +46,7 @@ export function ShellTabs({ shells, chosen, onChoose, opening, isAlive }: Props)
     tabIndex: id === reachable ? 0 : -1,
     onClick: (event: MouseEvent) => {
       onChoose(id)
-      // Whoever presses Enter on the tab wants to go in.
+      // Enter on a tab moves the focus into the terminal.
       if (id === chosen && event.detail === 0) enterTerminal(id)
     },
   })
@@ -93,7 +93,7 @@ interface StandingProps {
   readonly isIn: boolean
 }
 
-/** That it has ended, or that somebody else is in it. */
+/** Mark of an ended shell, or of other participants. */
 function Standing({ shell, people, isIn }: StandingProps) {
   if (!shell.running) return <span className={css.ended}>ended</span>
   if (people.length <= (isIn ? 1 : 0)) return null

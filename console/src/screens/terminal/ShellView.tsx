@@ -22,7 +22,7 @@ export interface ShellViewProps {
   readonly onResume: () => void
 }
 
-/** One shell on the screen. It stays there, out of sight, while another is looked at. */
+/** One shell. It stays mounted but hidden while another tab is shown. */
 export function ShellView({ shells, session, isShown, isPaused, onAnother, onAway, onResume }: ShellViewProps) {
   useSession(session)
   const host = useRef<HTMLDivElement>(null)
@@ -50,7 +50,7 @@ export function ShellView({ shells, session, isShown, isPaused, onAnother, onAwa
     if (!isShown || screen === undefined) return
     screen.measure()
     session.open()
-    // Whoever goes from tab to tab with the arrows stays there.
+    // Arrow keys keep the focus on the tabs.
     if (!isOnTab()) screen.focus()
   }, [isShown, screen, session])
 

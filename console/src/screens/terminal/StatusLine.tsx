@@ -13,7 +13,7 @@ const WORDS: Record<LinkState['kind'], string> = {
   refused: 'Refused',
 }
 
-/** How the terminal stands; and how to get out of it, which screen readers tell with it. */
+/** State of the terminal, and the key that leaves it, for screen readers too. */
 export function StatusLine({ session, link, hintId }: { session: ShellSession; link?: string; hintId: string }) {
   const { size, people } = session
   return (

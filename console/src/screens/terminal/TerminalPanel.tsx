@@ -16,10 +16,10 @@ import { type OpenShell, useOpenShell } from './use-open-shell'
 import { useShells } from './use-shells'
 
 const ROUTE = '/frame/console/sandboxes/$sandboxId'
-/** The place of the list of commands among the shells. */
+/** Tab value of the list of commands. */
 export const COMMANDS = 'commands'
 
-/** The shells of a sandbox, each in a tab, and what was run in it otherwise. */
+/** Shells of a sandbox in tabs, and the list of its commands. */
 export function TerminalPanel({ sandbox, watch, actions }: PanelProps) {
   const shells = useShells(sandbox.sandbox_id, isAsleep(sandbox), watch)
   if (shells === undefined) return null
@@ -34,7 +34,7 @@ function Panel({ shells, sandbox, watch, actions }: PanelProps & { shells: Shell
   const isLiving = isAlive(sandbox)
 
   useEffect(() => {
-    // The address says where one is, so that a reload finds it.
+    // The address contains the selected tab, so that a reload restores it.
     if (asked === undefined && chosen !== undefined) choose(chosen)
   }, [asked, chosen, choose])
 
@@ -91,7 +91,7 @@ function Nothing({ shells, sandbox, opening, onCommands, onResume }: NothingProp
   return <NoShell running={shells.tabs.length} opening={opening} />
 }
 
-/** The key that leaves a terminal leads back into it. */
+/** The key that leaves a terminal also returns to it. */
 function useWayIn(shell: string | undefined): void {
   const run = useMemo(() => () => enterTerminal(shell), [shell])
   useShortcuts(

@@ -16,11 +16,11 @@ interface Props {
   readonly session: ShellSession
   readonly isPaused: boolean
   readonly onSearch: () => void
-  /** The person wants to go on typing. */
+  /** The focus returns to the terminal. */
   readonly onDone: () => void
 }
 
-/** Who is here, and what can be done with the shell. */
+/** Participants of the shell, and its actions. */
 export function Tools({ shells, session, isPaused, onSearch, onDone }: Props) {
   const [dialog, setDialog] = useState<'settings' | 'end'>()
   const [problem, setProblem] = useState<unknown>()

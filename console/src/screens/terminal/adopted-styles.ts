@@ -3,11 +3,11 @@
  * a sheet that the document adopts, and the same declarations set through `style`, are allowed.
  */
 
-/** The style elements of one widget, as sheets that the document has adopted. */
+/** Style elements of one widget, as adopted style sheets of the document. */
 export class AdoptedStyles {
   readonly #sheets: CSSStyleSheet[] = []
 
-  /** Runs what makes style elements. They become sheets, whatever is written into them later. */
+  /** Runs code that creates style elements. They become adopted sheets, and later writes update them. */
   during(make: () => void): void {
     const create = document.createElement.bind(document)
     const adopting = (name: string, options?: ElementCreationOptions) =>
@@ -16,7 +16,7 @@ export class AdoptedStyles {
     try {
       make()
     } finally {
-      // What was put there hides the document's own.
+      // The added sheet overrides that of the document.
       Reflect.deleteProperty(document, 'createElement')
     }
   }
@@ -35,7 +35,7 @@ export class AdoptedStyles {
   }
 }
 
-/** A colour that is none of the 256 is written as a style attribute of a span. */
+/** A colour outside of the palette of 256 is written as a style attribute of a span. */
 export function setSpanStylesByScript(): void {
   HTMLSpanElement.prototype.setAttribute = function (name: string, value: string) {
     if (name === 'style') this.style.cssText = value

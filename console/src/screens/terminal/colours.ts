@@ -5,7 +5,7 @@ import { useTheme } from '~/theme/theme'
 const ANSI = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 const DARK = '(prefers-color-scheme: dark)'
 
-/** The colours of a terminal as the style sheet has them for the theme of now. */
+/** Colours of a terminal from the style sheet of the current theme. */
 export function coloursAt(place: HTMLElement): ITheme {
   const probe = document.createElement('span')
   place.append(probe)
@@ -31,7 +31,7 @@ export function coloursAt(place: HTMLElement): ITheme {
   return theme
 }
 
-/** The colours that a search marks what it found with. */
+/** Colours of search matches. */
 export function marksAt(place: HTMLElement): { found: string; current: string } {
   const probe = document.createElement('span')
   place.append(probe)
@@ -42,7 +42,7 @@ export function marksAt(place: HTMLElement): { found: string; current: string } 
   return { found: hex(color), current: hex(backgroundColor) }
 }
 
-/** A word that is another when the colours are: the choice, and what the system has. */
+/** Key that changes with the colours: the chosen theme, and that of the system. */
 export function useColourScheme(): string {
   const theme = useTheme()
   const isDark = useSyncExternalStore(subscribeToSystem, () => matchMedia(DARK).matches)
@@ -55,7 +55,7 @@ function subscribeToSystem(listener: () => void): () => void {
   return () => query.removeEventListener('change', listener)
 }
 
-/** The search add-on takes `#rrggbb` alone. */
+/** The search add-on accepts only `#rrggbb`. */
 function hex(colour: string): string {
   const parts = colour.match(/\d+/g)?.slice(0, 3) ?? []
   return `#${parts.map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`

@@ -17,29 +17,29 @@ const FEWEST_COLUMNS = 20
 const FEWEST_ROWS = 5
 const SCROLLBACK = 10_000
 const RESET = '\u001bc'
-/** Letters smaller than that are of no use to anybody. */
+/** Minimum font size. */
 const SMALLEST_PX = 8
-/** Text on its ground, also where a program chose both. */
+/** Minimum contrast of text, also with colours of a program. */
 const CONTRAST = 4.5
 
 export interface ShellScreenParts {
   readonly onType: (data: string) => void
   readonly onReply: (data: string) => void
   readonly onPaste: (text: string) => void
-  /** The window has room for so much. */
+  /** Size of the terminal that fits the window. */
   readonly onRoom: (room: Size) => void
   readonly onLeave: () => void
   readonly onSearch: () => void
   readonly onResults: (index: number, count: number) => void
-  /** What is under the mouse, if it is a link. */
+  /** The link below the pointer. */
   readonly onLink: (address: string | undefined) => void
-  /** Whether older lines are looked at. */
+  /** Whether the user scrolled up. */
   readonly onScroll: (isBack: boolean) => void
 }
 
 setSpanStylesByScript()
 
-/** A terminal in an element of the page. It knows nothing of connections. */
+/** Terminal in an element of the page. It has no connection. */
 export class ShellScreen implements Screen {
   readonly #host: HTMLElement
   readonly #parts: ShellScreenParts
@@ -49,7 +49,7 @@ export class ShellScreen implements Screen {
   readonly #styles = new AdoptedStyles()
   readonly #observer: ResizeObserver
   #settling: ReturnType<typeof setTimeout> | undefined
-  /** The letters that this person wants; they are smaller while a larger terminal has to fit. */
+  /** Font size of the user. It is reduced while a larger terminal must fit. */
   #fontSize: number
   #room: Size | undefined
 
@@ -81,11 +81,11 @@ export class ShellScreen implements Screen {
   }
 
   reset(): void {
-    // As a command in the stream: what waits there to be shown must not come after it.
+    // Written into the stream, so that it is in order with pending output.
     this.#terminal.write(RESET)
   }
 
-  /** Has this size, whatever room there is: all who are in a shell see the same lines. */
+  /** Sets the size regardless of the window, because all participants see the same lines. */
   setSize({ cols, rows }: Size): void {
     if (this.#terminal.cols !== cols || this.#terminal.rows !== rows) this.#terminal.resize(cols, rows)
     this.#squeeze()
@@ -102,7 +102,7 @@ export class ShellScreen implements Screen {
     this.measure()
   }
 
-  /** Tells how much there is room for, unless nobody sees it. */
+  /** Reports the size that fits, unless the element is hidden. */
   measure(): void {
     const room = this.#fit.proposeDimensions()
     if (room === undefined || !Number.isFinite(room.cols) || !Number.isFinite(room.rows)) return
@@ -124,7 +124,7 @@ export class ShellScreen implements Screen {
     this.#terminal.focus()
   }
 
-  /** Pastes as one piece, where the program understands that. */
+  /** Pastes with bracketed paste, if the program supports it. */
   paste(text: string): void {
     this.#terminal.paste(text)
   }
@@ -172,7 +172,7 @@ export class ShellScreen implements Screen {
     this.#search.onDidChangeResults(({ resultIndex, resultCount }) => onResults(resultIndex, resultCount))
     this.#terminal.onScroll(() => this.#scrolled())
     this.#host.addEventListener('wheel', () => requestAnimationFrame(() => this.#scrolled()), { passive: true })
-    // Every key is the shell's; the page has none of them while somebody types here.
+    // The terminal receives every key; shortcuts of the page are off while it has the focus.
     this.#host.addEventListener('keydown', (event) => event.stopPropagation())
     this.#host.addEventListener('paste', (event) => takePaste(event, onPaste), true)
   }
@@ -181,7 +181,7 @@ export class ShellScreen implements Screen {
     if (event.type !== 'keydown') return true
     const key = isKeyOf(event)
     if (key === undefined) return true
-    if (key === 'paste') return false // The browser makes an event of it.
+    if (key === 'paste') return false // The browser dispatches an event for it.
     event.preventDefault()
     if (key === 'leave') this.#parts.onLeave()
     else if (key === 'search') this.#parts.onSearch()
@@ -189,7 +189,7 @@ export class ShellScreen implements Screen {
     return false
   }
 
-  /** Makes the letters as small as a terminal needs that has the size of somebody else's window. */
+  /** Reduces the font, so that a terminal with the size of another participant's window fits. */
   #squeeze(): void {
     if (this.#room === undefined) return
     const share = Math.min(1, this.#room.cols / this.#terminal.cols, this.#room.rows / this.#terminal.rows)
@@ -214,7 +214,7 @@ function takePaste(event: ClipboardEvent, onPaste: (text: string) => void): void
   onPaste(event.clipboardData?.getData('text/plain') ?? '')
 }
 
-/** Opens an address of the web in a page of its own; no other is opened. What programs print is not trusted. */
+/** Opens a web address in a new tab. Other schemes are refused, because the output of programs is untrusted. */
 function visit(address: string): void {
   if (/^https?:\/\//i.test(address)) window.open(address, '_blank', 'noopener,noreferrer')
 }

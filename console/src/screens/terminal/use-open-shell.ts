@@ -6,7 +6,7 @@ export interface OpenShell {
   readonly open: () => void
   readonly isPending: boolean
   readonly error: Error | null
-  /** The server said that this person may watch shells and open none. */
+  /** The user may watch shells but not open one. */
   readonly isRefused: boolean
 }
 

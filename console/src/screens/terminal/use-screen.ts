@@ -18,7 +18,7 @@ export interface Results {
 
 const NONE: Results = { index: -1, count: 0 }
 
-/** A terminal in the element, for as long as the caller is on the screen; it shows the session and has its size. */
+/** Terminal in the element while the caller is mounted. It shows the session and uses its size. */
 export function useScreen(host: RefObject<HTMLElement | null>, session: ShellSession, hands: Hands) {
   const latest = useRef(hands)
   latest.current = hands
@@ -59,7 +59,7 @@ export function useScreen(host: RefObject<HTMLElement | null>, session: ShellSes
   }, [screen, size])
   useEffect(() => screen?.setSettings(settings), [screen, settings])
   useEffect(() => {
-    // The scheme itself is not used: it says that the style sheet has other colours now.
+    // The value is not used: it signals that the colours of the style sheet have changed.
     if (scheme !== '' && host.current !== null) screen?.setColours(coloursAt(host.current))
   }, [screen, scheme, host])
 

@@ -7,14 +7,14 @@ import type { Watch } from '~/store/watch'
 
 const nothing = () => () => undefined
 
-/** The shells of a sandbox while the caller is on the screen. The log tells when there is another. */
+/** Shells of a sandbox while the caller is mounted. The log reports new shells. */
 export function useShells(sandboxId: string, isPaused: boolean, watch: Watch): Shells | undefined {
   const [shells, setShells] = useState<Shells>()
   const isPausedNow = useRef(isPaused)
   isPausedNow.current = isPaused
   useEffect(() => {
     const made = new Shells(registryOf(sandboxId))
-    // Before anything is shown: whoever comes to a paused sandbox wakes it.
+    // Before the first render: a connection resumes a paused sandbox.
     made.setPaused(isPausedNow.current)
     void made.refresh()
     setShells(made)
@@ -27,7 +27,7 @@ export function useShells(sandboxId: string, isPaused: boolean, watch: Watch): S
   return shells
 }
 
-/** A new rendering when something about the shell changes. */
+/** Renders the caller again after a change of the shell. */
 export function useSession(session: ShellSession): ShellSession {
   useSyncExternalStore(session.notifier.subscribe, session.notifier.version)
   return session

@@ -235,7 +235,7 @@ class Conversation:
             raise
         except Exception as e:
             # The confirmation comes after all pending output, which may take longer than the timeout of the SDK.
-            log.warning("the program does not say that it was interrupted: %s", e)
+            log.warning("the program did not confirm the interrupt: %s", e)
 
     async def _heed_abort(self, client: ClaudeSDKClient) -> None:
         """Interrupts the turn and waits for its result within the time limit."""

@@ -68,7 +68,7 @@ class Spent:
             fresh.write_text(json.dumps(self._totals))
             fresh.replace(self._file)
         except OSError as e:
-            log.warning("what this conversation has cost could not be written down: %s", e)
+            log.warning("the cost of this conversation could not be stored: %s", e)
 
 
 def _read(file: Path) -> dict[str, float]:

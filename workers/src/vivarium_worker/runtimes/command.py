@@ -228,7 +228,7 @@ class Conversation:
             answer = {"status": "error", "problem": str(e)}
         except Exception as e:
             # The program waits for a reply, so an error is sent too.
-            log.exception("a question could not be asked")
+            log.exception("a review could not be requested")
             answer = {"status": "error", "problem": f"{type(e).__name__}: {e}"}
         self._input.say({**answer, "type": "review", "id": said.get("id")})
 

@@ -102,8 +102,8 @@ class Input:
         except SpoolClosed:
             pass
         except Exception as e:
-            log.exception("the program can be told nothing more")
-            self._run.control.abort(f"the program could not be told more: {type(e).__name__}: {e}")
+            log.exception("the program accepts no more messages")
+            self._run.control.abort(f"a message could not be written to the program: {type(e).__name__}: {e}")
         finally:
             with self._changed:
                 self._deaf = True

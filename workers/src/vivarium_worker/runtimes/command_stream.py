@@ -109,8 +109,8 @@ class Stream:
             raise
         except Exception as e:
             # Continues after an invalid line.
-            log.warning("a line was not understood", exc_info=True)
-            self._complain(f"a line was not understood and is taken as output: {type(e).__name__}: {e}")
+            log.warning("a line could not be parsed", exc_info=True)
+            self._complain(f"a line could not be parsed and is taken as output: {type(e).__name__}: {e}")
             return False
 
     def _complain(self, problem: str) -> None:

@@ -186,7 +186,7 @@ class Conversation:
         except Exception as e:
             # The conversation may be closed concurrently. Before that, a failure of this thread must abort the run.
             if not self._closed.is_set():
-                log.exception("the conversation took no more")
+                log.exception("the conversation accepts no more messages")
                 self._run.control.abort(f"{type(e).__name__}: {e}")
 
     def _feeding(self) -> None:

@@ -41,7 +41,7 @@ function Outcome({ row: { end, isCut } }: { row: CommandRow }) {
   )
 }
 
-/** `exit 1 · 977 ms`; a command that went well only says how long it took. */
+/** `exit 1 · 977 ms`; a successful command shows only its duration. */
 export function outcome({ exitCode, cause, durationMs }: NonNullable<CommandRow['end']>): string {
   const how = exitCode === 0 ? undefined : cause === 'exited' ? `exit ${exitCode ?? '?'}` : plain(cause)
   return [how, durationMs === undefined ? undefined : took(durationMs)].filter(Boolean).join(' · ')

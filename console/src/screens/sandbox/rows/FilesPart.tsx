@@ -18,7 +18,7 @@ export function FilesPart({ row }: { row: FilesRow }) {
   const total = changes.length + counted
   const paths = [...new Set(changes.map((change) => change.path))]
   const isDirectory = (path: string) => path.endsWith('/')
-  // Files say more than the directories that were made for them.
+  // Files are more informative than the directories that were created for them.
   const names = [...paths.filter((path) => !isDirectory(path)), ...paths.filter(isDirectory)].slice(0, 3)
   const rest = paths.length - names.length + counted
   const line = (
@@ -67,7 +67,7 @@ function File({ change }: { change: FileChange }) {
   )
 }
 
-/** Where more can be seen of it: the file as it is, and all that became of it until then. */
+/** Links to the current file and to its history up to the event. */
 function Places({ change: { path, seq, how } }: { change: FileChange }) {
   return (
     <p className={css.aside}>

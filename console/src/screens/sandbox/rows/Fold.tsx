@@ -3,13 +3,13 @@ import { type ReactNode, useState } from 'react'
 import css from './rows.module.css'
 
 interface Props {
-  /** One line that says it all to whoever does not open it. */
+  /** Summary line of the closed row. */
   readonly line: ReactNode
   readonly startsOpen?: boolean
   readonly children: ReactNode
 }
 
-/** A line that opens in place. What is inside is drawn when it is opened. */
+/** Row that expands in place. Its content is rendered when it is opened. */
 export function Fold({ line, startsOpen = false, children }: Props) {
   const [isOpen, setOpen] = useState(startsOpen)
   return (

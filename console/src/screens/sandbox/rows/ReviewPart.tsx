@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   expired: 'Expired without an answer',
 }
 
-/** A question with its answer. One that waits is shown below the timeline, where it is answered, and here in one line. */
+/** A question with its answer. An open question is shown in full below the timeline, and here in one line. */
 export function ReviewPart({ row }: { row: ReviewRow }) {
   if (row.answer !== undefined || row.isCut) return <Question row={row} />
   const line = (

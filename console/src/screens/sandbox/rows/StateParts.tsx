@@ -10,7 +10,7 @@ import css from './rows.module.css'
 
 const MOST_OF_A_LINE = 240
 
-/** A failure is shown as the program wrote it, and its first lines until somebody wants all. */
+/** Text of a failure as the program wrote it, clamped to its first lines. */
 export function StatePart({ row }: { row: StateRow }) {
   if (row.mood === 'bad' && row.detail !== '') {
     return (
@@ -42,7 +42,7 @@ export function StatePart({ row }: { row: StateRow }) {
   )
 }
 
-/** Words are shown as words, everything else as it is. */
+/** Text is shown as prose, other values as JSON. */
 export function NotePart({ row }: { row: NoteRow }) {
   const words = text(row.data, 'text')
   const all = JSON.stringify(row.data)

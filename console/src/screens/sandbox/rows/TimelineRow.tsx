@@ -15,11 +15,11 @@ import { ToolPart } from './ToolPart'
 interface Props {
   readonly row: Row
   readonly isMarked: boolean
-  /** It has the word that is looked for. */
+  /** Whether the row contains the search text. */
   readonly isFound: boolean
 }
 
-/** One row: when, what, and its address. Drawn again only when the row itself is another. */
+/** One row: time, content and address. Rendered again only if the row changes. */
 export const TimelineRow = memo(function TimelineRow({ row, isMarked, isFound }: Props) {
   return (
     <article

@@ -13,7 +13,7 @@ const ICONS: readonly (readonly [RegExp, typeof Wrench])[] = [
   [/grep|glob|search|find/i, Search],
 ]
 
-/** A tool call and its result as one line; both in full when it is opened. */
+/** A tool call and its result in one line, which expands to both in full. */
 export function ToolPart({ row }: { row: ToolRow }) {
   const Icon = ICONS.find(([name]) => name.test(row.name))?.[1] ?? Wrench
   const line = (
@@ -41,7 +41,7 @@ function Outcome({ row: { result, at, isCut } }: { row: ToolRow }) {
       </span>
     )
   }
-  // Both were told at once: how long it took is not known.
+  // Both events have the same time, so the duration is unknown.
   const ms = Date.parse(result.at) - Date.parse(at)
   return (
     <span className={css.outcome} data-mood={result.isError ? 'bad' : 'ok'}>

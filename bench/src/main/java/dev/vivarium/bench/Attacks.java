@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 /// It measures first without an attack and then during each attack. The server has a heap of 512 MB.
 final class Attacks implements Measurement {
     private static final int WARM_UP = 1000;
-    private static final double MOST_TIMES_QUIET = 5;
-    private static final double MOST_HEALTH_MILLIS = 100;
+    private static final double MAX_TIMES_QUIET = 5;
+    private static final double MAX_HEALTH_MILLIS = 100;
     private static final Duration SETTLE = Duration.ofSeconds(2);
     private static final int HEALTH_EVERY = 4;
 
@@ -154,11 +154,11 @@ final class Attacks implements Measurement {
 
         private void report(String name, Samples exec, Samples health, String failure) {
             var row = Row.of("exec: " + name, exec)
-                    .held("<= 5 x the quiet p99", exec.p99() <= MOST_TIMES_QUIET * quietP99);
+                    .held("<= 5 x the quiet p99", exec.p99() <= MAX_TIMES_QUIET * quietP99);
             report.add(failure.isEmpty() ? row : row.held("every call succeeds: " + failure, false));
             double worst = health.percentile(100);
             report.add(Row.of("/health: " + name, health)
-                    .held("<= 100 ms (slowest " + Report.number(worst) + ")", worst <= MOST_HEALTH_MILLIS));
+                    .held("<= 100 ms (slowest " + Report.number(worst) + ")", worst <= MAX_HEALTH_MILLIS));
         }
     }
 

@@ -12,7 +12,7 @@ final class Bandwidth implements Measurement {
     private static final long BYTES = 1L << 30;
     private static final long DOCKER_BYTES = 1L << 27;
     private static final double MIB = 1 << 20;
-    private static final double LEAST_SHARE = 0.5;
+    private static final double MIN_SHARE = 0.5;
 
     private final Samples bare = new Samples();
     private final Samples local = new Samples();
@@ -38,7 +38,7 @@ final class Bandwidth implements Measurement {
         report.add(Row.rate("stdout of 1 GB, local mode", "MiB/s", rate)
                 .besideBare(bareRate)
                 .besideDocker(dockerRate)
-                .held(">= half of a bare pipe", rate >= LEAST_SHARE * bareRate));
+                .held(">= half of a bare pipe", rate >= MIN_SHARE * bareRate));
     }
 
     private static long readBare(Bare bare) {

@@ -20,7 +20,7 @@ final class Burst implements Measurement {
                         String session = VivServer.create(http, "burst-" + caller);
                         VivServer.execute(http, session, "echo ready");
                     }));
-            result.explain();
+            result.printFailures();
             int served = result.samples().count();
             report.add(Row.of("load: 100 simultaneous creations, to output", result.samples())
                     .held("all succeed (" + served + " of " + CALLERS + ")", served == CALLERS));

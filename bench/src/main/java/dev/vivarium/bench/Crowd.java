@@ -31,7 +31,7 @@ final class Crowd {
         }
 
         /// Prints the first failures.
-        void explain() {
+        void printFailures() {
             failures.stream().limit(3).forEach(failure -> System.err.println("  failed: " + failure));
         }
 

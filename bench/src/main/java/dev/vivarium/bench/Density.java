@@ -15,7 +15,7 @@ final class Density implements Measurement {
     private static final int SANDBOXES = 200;
     private static final int CONTAINERS = 20;
     private static final int PARALLELISM = 4;
-    private static final double MOST_KIB = 1024;
+    private static final double MAX_KIB = 1024;
 
     /// Creations per second, and KiB per idle sandbox.
     private record Cost(double perSecond, double kib) {
@@ -23,7 +23,7 @@ final class Density implements Measurement {
     }
 
     /// Memory of the machine, and private memory of the measured processes.
-    private record Look(Memory machine, long processesKib) {
+    private record Usage(Memory machine, long processesKib) {
         long kib() {
             return machine.kernelKib() + processesKib;
         }
@@ -36,11 +36,11 @@ final class Density implements Measurement {
                 bench.startServer(Map.of("POOL_SIZE", "0", "VIV_MAX_SANDBOXES", Integer.toString(2 * SANDBOXES)))) {
             churn(server);
             Quiet.await();
-            Look before = look(server, Set.of());
+            Usage before = measure(server, Set.of());
             Set<String> sessions = ConcurrentHashMap.newKeySet();
             var created = create(server, sessions);
             Quiet.await();
-            Look after = look(server, sessions);
+            Usage after = measure(server, sessions);
             addRows(report, new Cost(created.perSecond(), each(before, after, SANDBOXES)), docker);
             double caches = after.machine().reclaimableKib() - before.machine().reclaimableKib();
             report.add(Row.of("and caches that it can lose at any time", "KiB", caches / SANDBOXES));
@@ -51,16 +51,16 @@ final class Density implements Measurement {
         }
     }
 
-    private static double each(Look before, Look after, int count) {
+    private static double each(Usage before, Usage after, int count) {
         return (after.kib() - before.kib()) / (double) count;
     }
 
     /// Collects garbage first, because garbage is not a cost of a sandbox.
-    private static Look look(VivServer server, Set<String> sessions) {
+    private static Usage measure(VivServer server, Set<String> sessions) {
         String tool = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
         Programs.runQuietly(List.of(tool, Long.toString(server.pid()), "GC.run"));
         var machine = Memory.settled();
-        return new Look(machine, Processes.privateKib(server.pid()) + Processes.privateKibOf(sessions));
+        return new Usage(machine, Processes.privateKib(server.pid()) + Processes.privateKibOf(sessions));
     }
 
     private static void addRows(Report report, Cost each, Cost docker) {
@@ -68,7 +68,7 @@ final class Density implements Measurement {
                 .besideDocker(docker.perSecond()));
         report.add(Row.of("idle memory a sandbox, at 200", "KiB", each.kib())
                 .besideDocker(docker.kib())
-                .held("<= 1 MiB, all in", each.kib() <= MOST_KIB));
+                .held("<= 1 MiB, all in", each.kib() <= MAX_KIB));
     }
 
     /// The processes of a container are in a cgroup with its id. Its shim is not, but has the id in its command
@@ -76,10 +76,10 @@ final class Density implements Measurement {
     private static Cost containers(Docker docker) {
         Set<String> containers = ConcurrentHashMap.newKeySet();
         Quiet.await();
-        var before = new Look(Memory.settled(), 0);
+        var before = new Usage(Memory.settled(), 0);
         var created =
                 Crowd.turns(PARALLELISM, CONTAINERS / PARALLELISM, _ -> _ -> containers.add(docker.runToFirstOutput()));
-        var after = new Look(Memory.settled(), Processes.privateKibOf(containers));
+        var after = new Usage(Memory.settled(), Processes.privateKibOf(containers));
         containers.forEach(docker::remove);
         return new Cost(created.orThrow().perSecond(), each(before, after, CONTAINERS));
     }

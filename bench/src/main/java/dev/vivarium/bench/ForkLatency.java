@@ -23,8 +23,8 @@ import java.security.SecureRandom;
 final class ForkLatency implements Measurement {
     private static final String FILES = "mkdir -p %1$s && cd %1$s && for i in $(seq 1000); do"
             + " head -c 100000 /dev/urandom > file$i; done; sync";
-    private static final double LEAST_TIMES = 10;
-    private static final double MOST_MILLIS = 1000;
+    private static final double MIN_TIMES = 10;
+    private static final double MAX_MILLIS = 1000;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Samples first = new Samples();
@@ -94,12 +94,12 @@ final class ForkLatency implements Measurement {
     private void addRows(Report report) {
         report.add(Row.of("fork 100 MB in 1,000 files, the disk", disk)
                 .besideBare(copy.p50())
-                .held(">= 10 x faster than cp -a", copy.p50() / disk.p50() >= LEAST_TIMES));
+                .held(">= 10 x faster than cp -a", copy.p50() / disk.p50() >= MIN_TIMES));
         report.add(Row.of("  with a sandbox that runs on it", fork).besideBare(copy.p50()));
         report.add(Row.of("snapshot of it, the first of a sandbox", first)
                 .besideBare(copy.p50())
-                .held("<= 1 s", first.p50() <= MOST_MILLIS));
+                .held("<= 1 s", first.p50() <= MAX_MILLIS));
         report.add(
-                Row.of("snapshot of a fork", again).besideBare(copy.p50()).held("<= 1 s", again.p50() <= MOST_MILLIS));
+                Row.of("snapshot of a fork", again).besideBare(copy.p50()).held("<= 1 s", again.p50() <= MAX_MILLIS));
     }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.Future;
 
 /// Latency from the call of an intervention to the end of the response to a waiting worker.
 final class InterventionLatency implements Measurement {
-    private static final double MOST_MILLIS = 100;
+    private static final double MAX_MILLIS = 100;
     private static final int WARM_UP = 100;
 
     @Override
@@ -34,7 +34,7 @@ final class InterventionLatency implements Measurement {
         }
         double p95 = samples.percentile(95);
         report.add(Row.of("intervention -> read by a waiting worker", samples)
-                .held("p95 under 100 ms: " + Report.number(p95), p95 < MOST_MILLIS));
+                .held("p95 under 100 ms: " + Report.number(p95), p95 < MAX_MILLIS));
     }
 
     private static long receive(Http worker, String path, String text) {

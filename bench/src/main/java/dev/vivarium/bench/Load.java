@@ -38,7 +38,7 @@ final class Load implements Measurement {
         var interval = Duration.ofMinutes(1).dividedBy(COMMANDS_A_MINUTE);
         int turns = bench.rounds(10);
         var result = Crowd.paced(SESSIONS, turns, interval, command(server, sessions));
-        result.explain();
+        result.printFailures();
         double worst = result.samples().percentile(100);
         boolean holds = result.failures().isEmpty() && worst < LATE.toMillis();
         report.add(Row.of("load: 1,000 commands/min over 50 sessions", result.samples())
@@ -47,7 +47,7 @@ final class Load implements Measurement {
 
     private static void flatOut(Bench bench, Report report, VivServer server, List<String> sessions) {
         var result = Crowd.during(SESSIONS, Duration.ofMillis(bench.rounds(10_000)), command(server, sessions));
-        result.explain();
+        result.printFailures();
         double perMinute = result.perSecond() * 60;
         report.add(Row.rate("load: the same as fast as it goes", "/min", perMinute)
                 .held("all succeed, >= 1,000", result.failures().isEmpty() && perMinute >= COMMANDS_A_MINUTE));
@@ -74,7 +74,7 @@ final class Load implements Measurement {
                         throw new IllegalStateException("other bytes came back");
                     }
                 }));
-        result.explain();
+        result.printFailures();
         report.add(Row.of("load: 100 concurrent writes and reads, 64 KB", result.samples())
                 .held(
                         "all succeed, same bytes (" + result.samples().count() + ")",
@@ -93,7 +93,7 @@ final class Load implements Measurement {
                     VivServer.execute(http, session, "echo hello > file; sleep 1000 &");
                     VivServer.cleanup(http, session);
                 }));
-        result.explain();
+        result.printFailures();
         Set<String> left = Traces.awaitNone(ids, server.home());
         left.stream().limit(10).forEach(trace -> System.err.println("  left: " + trace));
         report.add(Row.rate("load: churn, create to cleanup", "/s", result.perSecond())

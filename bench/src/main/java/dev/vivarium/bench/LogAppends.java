@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 final class LogAppends implements Measurement {
     private static final int PRODUCERS = 64;
     private static final int SANDBOXES = 50;
-    private static final int LEAST_TIMES = 10;
+    private static final int MIN_TIMES = 10;
     private static final String DATA =
             "{\"tool\":\"bash\",\"command\":\"npm install\",\"text\":\"" + "x".repeat(120) + "\"}";
 
@@ -59,9 +59,9 @@ final class LogAppends implements Measurement {
                 alone.add(PRODUCERS, slice, single::insert);
             }
             String rule =
-                    ">= %d x a commit each, which are %s /s".formatted(LEAST_TIMES, Report.number(alone.perSecond()));
+                    ">= %d x a commit each, which are %s /s".formatted(MIN_TIMES, Report.number(alone.perSecond()));
             report.add(Row.rate("durable appends, 64 callers, " + name, "/s", grouped.perSecond())
-                    .held(rule, grouped.perSecond() >= LEAST_TIMES * alone.perSecond()));
+                    .held(rule, grouped.perSecond() >= MIN_TIMES * alone.perSecond()));
         }
     }
 

@@ -19,7 +19,7 @@ final class Neighbours implements Measurement {
     private static final int TURNS = 4;
     private static final int EXECS = 500;
     private static final int HEALTH_EVERY = 4;
-    private static final double MOST_HEALTH_MILLIS = 100;
+    private static final double MAX_HEALTH_MILLIS = 100;
     private static final Duration SETTLE = Duration.ofSeconds(2);
 
     /// At the process limit, each process retries.
@@ -59,7 +59,7 @@ final class Neighbours implements Measurement {
             sample(WARM_UP, new Samples(), new Samples());
         }
 
-        void measure(String name, List<String> attacks, double percent, double most) {
+        void measure(String name, List<String> attacks, double percent, double max) {
             var quietExec = new Samples();
             var quietHealth = new Samples();
             var exec = new Samples();
@@ -75,10 +75,10 @@ final class Neighbours implements Measurement {
             report.add(Row.of("exec, quiet (load " + load() + ")", quietExec));
             double times = exec.percentile(percent) / quietExec.percentile(percent);
             report.add(Row.of("exec beside " + name, exec)
-                    .held("p%.0f <= %.0f x quiet (%.1f x)".formatted(percent, most, times), times <= most));
+                    .held("p%.0f <= %.0f x quiet (%.1f x)".formatted(percent, max, times), times <= max));
             double worst = health.percentile(100);
             report.add(Row.of("/health beside " + name, health)
-                    .held("<= 100 ms (slowest " + Report.number(worst) + ")", worst <= MOST_HEALTH_MILLIS));
+                    .held("<= 100 ms (slowest " + Report.number(worst) + ")", worst <= MAX_HEALTH_MILLIS));
         }
 
         private void sample(int rounds, Samples exec, Samples health) {

@@ -192,16 +192,16 @@ final class Report {
             return new Row(name, unit, better, value, p99, bare, docker, more);
         }
 
-        Row heldToTimesBare(double most) {
+        Row heldToTimesBare(double max) {
             return timesBare()
-                    .map(ratio -> held("<= " + number(most) + " x bare", ratio <= most))
+                    .map(ratio -> held("<= " + number(max) + " x bare", ratio <= max))
                     .orElse(this);
         }
 
         /// Adds no limit if there is no Docker Engine to compare with.
-        Row heldToTimesBetterThanDocker(double least) {
+        Row heldToTimesBetterThanDocker(double min) {
             return timesBetterThanDocker()
-                    .map(ratio -> held(">= " + number(least) + " x better than Docker", ratio >= least))
+                    .map(ratio -> held(">= " + number(min) + " x better than Docker", ratio >= min))
                     .orElse(this);
         }
 

@@ -16,7 +16,7 @@ final class ResidentMemory implements Measurement {
     private static final int CREATORS = 8;
     private static final int CREATES = 1000;
     private static final int WATCHERS = 1000;
-    private static final double MOST_MIB = 600;
+    private static final double MAX_MIB = 600;
     private static final Duration LOOK = Duration.ofSeconds(1);
     private static final int LOOKS = 120;
 
@@ -29,7 +29,7 @@ final class ResidentMemory implements Measurement {
             double peak = Processes.peakKib(server.pid()) / 1024.0;
             double settled = settle(server);
             report.add(Row.of("server resident after load", "MiB", settled)
-                    .held("<= 600 MiB (peak " + Report.number(peak) + ")", settled <= MOST_MIB));
+                    .held("<= 600 MiB (peak " + Report.number(peak) + ")", settled <= MAX_MIB));
         }
     }
 
@@ -77,7 +77,7 @@ final class ResidentMemory implements Measurement {
 
     private static double settle(VivServer server) {
         double now = Double.MAX_VALUE;
-        for (int i = 0; i < LOOKS && now > MOST_MIB; i++) {
+        for (int i = 0; i < LOOKS && now > MAX_MIB; i++) {
             Programs.pause(LOOK);
             now = Processes.residentKib(server.pid()) / 1024.0;
         }

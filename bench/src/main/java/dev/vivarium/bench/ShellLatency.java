@@ -15,7 +15,7 @@ final class ShellLatency implements Measurement {
     private static final int WARM_UP = 15_000;
 
     private static final int TIMES_BARE = 5;
-    private static final double MOST_MILLIS = 1000;
+    private static final double MAX_MILLIS = 1000;
     private static final String THREAD = "/threads/shell-latency/sandbox";
 
     @Override
@@ -40,7 +40,7 @@ final class ShellLatency implements Measurement {
             }
         }
         report.add(Row.of("token revoked -> its shell is closed", revoked)
-                .held("p99 at most 1,000 ms", revoked.p99() <= MOST_MILLIS));
+                .held("p99 at most 1,000 ms", revoked.p99() <= MAX_MILLIS));
         String rule = "p99 at most %d x the bare p99, which is %s ms".formatted(TIMES_BARE, Report.number(bare.p99()));
         report.add(Row.of("keystroke to echo, shell", shell)
                 .besideBare(bare.p50())

@@ -30,7 +30,7 @@ final class SmallHeap implements Measurement {
                             throw new IllegalStateException("other bytes came back");
                         }
                     }));
-            result.explain();
+            result.printFailures();
             report.add(Row.of("100 MB up and down, 4 at once, -Xmx256m", result.samples())
                     .held("all succeed, same bytes", result.failures().isEmpty()));
             report.add(Row.of(

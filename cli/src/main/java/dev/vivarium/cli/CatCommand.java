@@ -30,13 +30,13 @@ final class CatCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         for (String file : files) {
-            print(Place.Inside.of(file).requirePath());
+            print(FileLocation.Inside.of(file).requirePath());
         }
         viv.out().flush();
         return 0;
     }
 
-    private void print(Place.Inside file) {
+    private void print(FileLocation.Inside file) {
         var files = viv.connect(file.thread(), IfAbsent.FAIL).files();
         try (var bytes = files.open(file.path()).bytes()) {
             if (viv.isJson()) {

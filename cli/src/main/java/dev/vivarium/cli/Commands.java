@@ -22,7 +22,9 @@ final class Commands {
             "attach",
             "viv shell THREAD --session ID attaches to a shell; viv shell THREAD --list lists them",
             "kill",
-            "viv end THREAD ends a sandbox");
+            "viv end THREAD ends a sandbox",
+            "images",
+            "viv image list lists the images of this machine");
 
     private final Terminal terminal;
 
@@ -45,7 +47,7 @@ final class Commands {
             root.addSubcommand(wanted, chosen.get());
         }
         root.registerConverter(Duration.class, new Times());
-        root.registerConverter(Place.class, Place::of);
+        root.registerConverter(FileLocation.class, FileLocation::of);
         root.setCaseInsensitiveEnumValuesAllowed(true);
         root.setAbbreviatedOptionsAllowed(false);
         return root;

@@ -47,10 +47,10 @@ final class CpCommand implements Callable<Integer> {
     private boolean recursive;
 
     @Parameters(index = "0", paramLabel = "FROM")
-    private Place from = Place.of("-");
+    private FileLocation from = FileLocation.of("-");
 
     @Parameters(index = "1", paramLabel = "TO")
-    private Place to = Place.of("-");
+    private FileLocation to = FileLocation.of("-");
 
     CpCommand(Terminal terminal) {
         this.viv = new Invocation(terminal);
@@ -60,8 +60,9 @@ final class CpCommand implements Callable<Integer> {
     public Integer call() {
         try {
             switch (from) {
-                case Place.Here source when to instanceof Place.Inside target -> upload(source, target);
-                case Place.Inside source when to instanceof Place.Here target -> download(source, target);
+                case FileLocation.Local source when to instanceof FileLocation.Inside target -> upload(source, target);
+                case FileLocation.Inside source
+                when to instanceof FileLocation.Local target -> download(source, target);
                 default ->
                     throw new SandboxException(
                             new Failure.InvalidRequest("cp", "needs exactly one argument of the form THREAD:PATH"));
@@ -72,7 +73,7 @@ final class CpCommand implements Callable<Integer> {
         }
     }
 
-    private void upload(Place.Here source, Place.Inside target) throws IOException {
+    private void upload(FileLocation.Local source, FileLocation.Inside target) throws IOException {
         if (!source.isStandard() && Files.isDirectory(Path.of(source.path()))) {
             uploadDirectory(Path.of(source.path()), target);
             return;
@@ -85,17 +86,17 @@ final class CpCommand implements Callable<Integer> {
         report(name, size);
     }
 
-    private void uploadDirectory(Path source, Place.Inside target) throws IOException {
+    private void uploadDirectory(Path source, FileLocation.Inside target) throws IOException {
         if (!recursive) {
             throw new SandboxException(new Failure.WrongFileType(source.toString(), "is a directory"));
         }
         String name = String.valueOf(source.toRealPath().getFileName());
-        String top = target.nameFor(new Place.Here(name)).replaceFirst("/+$", "");
+        String top = target.nameFor(new FileLocation.Local(name)).replaceFirst("/+$", "");
         try (var files = Files.walk(source)) {
             for (Path file : (Iterable<Path>) files.sorted()::iterator) {
                 if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
                     String inside = top + "/" + source.relativize(file);
-                    upload(new Place.Here(file.toString()), new Place.Inside(target.thread(), inside));
+                    upload(new FileLocation.Local(file.toString()), new FileLocation.Inside(target.thread(), inside));
                 } else if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
                     viv.note("skipped " + file + ", which is not a regular file");
                 }
@@ -103,7 +104,7 @@ final class CpCommand implements Callable<Integer> {
         }
     }
 
-    private Body body(Place.Here source, String name, long size) {
+    private Body body(FileLocation.Local source, String name, long size) {
         try {
             var bytes = source.isStandard() ? viv.terminal().in() : Files.newInputStream(Path.of(source.path()));
             return Body.of(new Progress(viv, bytes, name, size), size);
@@ -112,7 +113,7 @@ final class CpCommand implements Callable<Integer> {
         }
     }
 
-    private void download(Place.Inside source, Place.Here target) throws IOException {
+    private void download(FileLocation.Inside source, FileLocation.Local target) throws IOException {
         var files = viv.connect(source.thread(), IfAbsent.FAIL).files();
         String path = source.path().replaceFirst("/+$", "");
         if (recursive && (path.isEmpty() || !isFile(files, path))) {
@@ -122,7 +123,7 @@ final class CpCommand implements Callable<Integer> {
         }
     }
 
-    private void downloadFile(SandboxFiles files, String path, Place.Here target) throws IOException {
+    private void downloadFile(SandboxFiles files, String path, FileLocation.Local target) throws IOException {
         try (OpenFile remote = files.open(path)) {
             long size = remote.size().orElse(-1);
             try (var bytes = new Progress(viv, remote.bytes(), path, size)) {
@@ -143,7 +144,7 @@ final class CpCommand implements Callable<Integer> {
     }
 
     /// The names in a listing come from the sandbox, so a name that leads out of the target is skipped.
-    private void downloadDirectory(SandboxFiles files, String path, Place.Here target) throws IOException {
+    private void downloadDirectory(SandboxFiles files, String path, FileLocation.Local target) throws IOException {
         if (target.isStandard()) {
             throw new SandboxException(new Failure.InvalidRequest("TO", "must be a directory with -r"));
         }
@@ -164,7 +165,7 @@ final class CpCommand implements Callable<Integer> {
                 downloadFile(
                         files,
                         path.isEmpty() ? entry.name() : path + "/" + entry.name(),
-                        new Place.Here(file.toString()));
+                        new FileLocation.Local(file.toString()));
             } else if (entry.type() != FileEntry.Type.DIRECTORY) {
                 viv.note("skipped " + entry.name() + ", which is not a regular file");
             }

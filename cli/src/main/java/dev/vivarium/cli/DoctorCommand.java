@@ -19,12 +19,12 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        var examination = new Examination(viv.account());
-        examination.run(this::print);
-        return examination.hasFailed() ? ExitCode.FAILURE : 0;
+        var checks = new DoctorChecks(viv.account());
+        checks.run(this::print);
+        return checks.hasFailed() ? ExitCode.FAILURE : 0;
     }
 
-    private void print(Examination.Finding finding) {
+    private void print(DoctorChecks.Finding finding) {
         if (viv.isJson()) {
             viv.json(out -> {
                 out.writeStringProperty("check", finding.check());

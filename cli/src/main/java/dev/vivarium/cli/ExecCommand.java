@@ -89,7 +89,7 @@ final class ExecCommand implements Callable<Integer> {
                 return follow(commands, events);
             }
         } catch (SandboxException e) {
-            Complaint.of(e.failure()).print(viv.terminal(), viv.output());
+            ErrorMessage.of(e.failure()).print(viv.terminal(), viv.output());
             return ExitCode.EXEC_FAILED;
         }
     }
@@ -102,14 +102,14 @@ final class ExecCommand implements Callable<Integer> {
             }
             print(event, events.json());
             if (event instanceof ExecEvent.Exited(Exit exit)) {
-                explain(exit);
+                printCause(exit);
                 return exit.exitCode();
             }
         }
     }
 
-    /// Explains an exit that the command did not choose.
-    private void explain(Exit exit) {
+    /// Prints the cause of an exit that the exit code does not tell.
+    private void printCause(Exit exit) {
         if (viv.isJson()) {
             return;
         }

@@ -43,7 +43,7 @@ final class LsCommand implements Callable<Integer> {
             ThreadsCommand.list(viv, quiet);
             return 0;
         }
-        var place = Place.Inside.of(where);
+        var place = FileLocation.Inside.of(where);
         var files = viv.connect(place.thread(), IfAbsent.FAIL).files();
         Listing listing = recursive ? files.listRecursively(place.path()) : files.list(place.path());
         if (listing.truncated() && !viv.isJson()) {

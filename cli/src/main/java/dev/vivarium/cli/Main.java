@@ -62,7 +62,7 @@ public final class Main {
 
     CommandLine commandLine(String wanted, String subcommand) {
         CommandLine root = new Commands(terminal).line(wanted, subcommand);
-        root.setExecutionExceptionHandler((failure, command, _) -> complain(failure, output(command)));
+        root.setExecutionExceptionHandler((failure, command, _) -> printError(failure, output(command)));
         root.setParameterExceptionHandler(this::misused);
         return root;
     }
@@ -71,13 +71,15 @@ public final class Main {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
         String instead = args.length == 0 ? null : Commands.INSTEAD.get(args[0]);
-        var complaint = instead == null
-                ? Complaint.usage(String.valueOf(failure.getMessage()), name)
-                : new Complaint("usage", "viv has no command " + args[0], Optional.of(instead), false);
+        boolean isUnknownCommand = failure instanceof UnmatchedArgumentException && command.getParent() == null;
+        String message = isUnknownCommand ? "viv has no command " + args[0] : String.valueOf(failure.getMessage());
+        var error = instead == null
+                ? ErrorMessage.usage(message, name)
+                : new ErrorMessage("usage", "viv has no command " + args[0], Optional.of(instead), false);
         if (Arrays.asList(args).contains("--json")) {
-            complaint.printJson(terminal);
+            error.printJson(terminal);
         } else {
-            complaint.print(terminal, new OutputOptions());
+            error.print(terminal, new OutputOptions());
             if (args.length == 0) {
                 FIRST_STEPS.forEach(terminal.err()::println);
             } else if (instead == null && failure instanceof UnmatchedArgumentException unmatched) {
@@ -87,21 +89,21 @@ public final class Main {
         return ExitCode.USAGE;
     }
 
-    private int complain(Exception failure, OutputOptions output) {
+    private int printError(Exception failure, OutputOptions output) {
         switch (failure) {
             case SandboxException e -> {
-                Complaint.of(e.failure()).print(terminal, output);
+                ErrorMessage.of(e.failure()).print(terminal, output);
                 return ExitCode.of(e.failure());
             }
             case UncheckedIOException e -> {
-                Complaint.plain("io", said(e)).print(terminal, output);
+                ErrorMessage.plain("io", messageOf(e)).print(terminal, output);
                 return e.getCause() instanceof NoSuchFileException ? ExitCode.NOT_FOUND : ExitCode.FAILURE;
             }
             case CancellationException _ -> {
                 return ExitCode.INTERRUPTED;
             }
             default -> {
-                Complaint.plain("bug", "internal error: " + failure).print(terminal, output);
+                ErrorMessage.plain("bug", "internal error: " + failure).print(terminal, output);
                 if (terminal.env().containsKey("VIV_DEBUG")) {
                     failure.printStackTrace(terminal.err());
                 }
@@ -110,7 +112,7 @@ public final class Main {
         return ExitCode.FAILURE;
     }
 
-    private static String said(UncheckedIOException failure) {
+    private static String messageOf(UncheckedIOException failure) {
         return failure.getCause() instanceof NoSuchFileException missing
                 ? missing.getFile() + ": no such file"
                 : String.valueOf(failure.getMessage());

@@ -51,11 +51,11 @@ final class Progress extends FilterInputStream {
         boolean due = now - told > pause.toNanos() && now - start > PATIENCE.toNanos();
         if (due && !viv.isJson()) {
             told = now;
-            tell(now);
+            print(now);
         }
     }
 
-    private void tell(long now) {
+    private void print(long now) {
         double seconds = (now - start) / 1e9;
         String line = Printable.text(name) + "  " + megabytes(count) + (total < 0 ? "" : " of " + megabytes(total))
                 + "  " + megabytes((long) (count / seconds)) + "/s";

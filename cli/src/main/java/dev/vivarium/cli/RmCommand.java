@@ -30,16 +30,16 @@ final class RmCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         for (String file : files) {
-            remove(Place.Inside.of(file));
+            remove(FileLocation.Inside.of(file));
         }
         return 0;
     }
 
-    private void remove(Place.Inside file) {
+    private void remove(FileLocation.Inside file) {
         if (file.path().isEmpty()) {
             throw new SandboxException(new Failure.InvalidRequest(
                     "'" + file.thread() + "'",
-                    "names no file, as THREAD:PATH does; viv end " + file.thread() + " ends the sandbox"));
+                    "is a thread; name a file as THREAD:PATH. To end the sandbox: viv end " + file.thread()));
         }
         var files = viv.connect(file.requirePath().thread(), IfAbsent.FAIL).files();
         if (recursive) {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 final class ServerOptions {
     static final String DEFAULT_SERVER = "http://127.0.0.1:8000";
 
-    private static final Set<String> HERE = Set.of("127.0.0.1", "localhost", "[::1]");
+    private static final Set<String> LOCAL_HOSTS = Set.of("127.0.0.1", "localhost", "[::1]");
     private static final Pattern LOCAL_ADDRESS =
             Pattern.compile("https?://(127\\.0\\.0\\.1|localhost|\\[::1]):[0-9]{1,5}");
 
@@ -82,11 +82,11 @@ final class ServerOptions {
         boolean isProfiles =
                 address(chosen.getOrDefault("server", local(terminal.env()))).equals(address);
         Optional<String> fromProfile = isProfiles ? profiles.key(chosen) : Optional.empty();
-        return fromProfile.or(() -> isHere(address) ? written(credentials(terminal.env())) : Optional.empty());
+        return fromProfile.or(() -> isLocal(address) ? written(credentials(terminal.env())) : Optional.empty());
     }
 
-    static boolean isHere(URI server) {
-        return HERE.contains(String.valueOf(server.getHost()));
+    static boolean isLocal(URI server) {
+        return LOCAL_HOSTS.contains(String.valueOf(server.getHost()));
     }
 
     private static URI address(String text) {

@@ -2,9 +2,9 @@ package dev.vivarium.cli;
 
 import dev.vivarium.cli.TokenCache.IfAbsent;
 import dev.vivarium.cli.tty.Ending;
-import dev.vivarium.cli.tty.People;
+import dev.vivarium.cli.tty.ParticipantNames;
 import dev.vivarium.cli.tty.ShellClient;
-import dev.vivarium.cli.tty.ShellClient.Wishes;
+import dev.vivarium.cli.tty.ShellClient.ShellRequest;
 import dev.vivarium.cli.tty.Tty;
 import dev.vivarium.json.Json;
 import dev.vivarium.model.CommandFailure;
@@ -78,14 +78,14 @@ final class ShellCommand implements Callable<Integer> {
         var command = words.isEmpty()
                 ? Optional.<String>empty()
                 : Optional.of(words.size() == 1 ? words.getFirst() : Shell.quote(words));
-        return visit(viv, thread, new Wishes(observe, escapes(), chosen, command));
+        return open(viv, thread, new ShellRequest(observe, escapes(), chosen, command));
     }
 
     /// Runs a command on a terminal, for `viv exec -t`.
     static int run(Invocation viv, String thread, String command) {
         requireTerminal(viv, "viv exec -t", thread);
         viv.connect(thread, IfAbsent.CREATE);
-        return visit(viv, thread, new Wishes(false, true, Optional.empty(), Optional.of(command)));
+        return open(viv, thread, new ShellRequest(false, true, Optional.empty(), Optional.of(command)));
     }
 
     private static void requireTerminal(Invocation viv, String what, String thread) {
@@ -103,21 +103,21 @@ final class ShellCommand implements Callable<Integer> {
         };
     }
 
-    private static int visit(Invocation viv, String thread, Wishes wishes) {
-        if (wishes.observe()) {
+    private static int open(Invocation viv, String thread, ShellRequest request) {
+        if (request.observe()) {
             viv.note("watching " + thread + "; ~. leaves");
         }
         Ending ending;
         try (Tty tty = Tty.open()
                 .orElseThrow(() -> new SandboxException(
                         new Failure.InvalidRequest("viv shell", "needs a terminal on standard input")))) {
-            var client = new ShellClient(viv.connect(thread, IfAbsent.FAIL), wishes, tty::size, viv.out());
+            var client = new ShellClient(viv.connect(thread, IfAbsent.FAIL), request, tty::size, viv.out());
             ending = client.run(new FileInputStream(FileDescriptor.in));
         }
         return switch (ending) {
             case Ending.Exited(int code) -> code;
             case Ending.Left(var id) -> {
-                id.filter(_ -> !wishes.observe())
+                id.filter(_ -> !request.observe())
                         .ifPresent(
                                 left -> viv.note("detached; to return:  viv shell " + thread + " --session " + left));
                 yield 0;
@@ -145,7 +145,7 @@ final class ShellCommand implements Callable<Integer> {
                         shell.exitCode().map(code -> "exited " + code).orElse("running"),
                         table.time(shell.startedAt()),
                         shell.command().orElse("-"),
-                        People.names(shell.participants()));
+                        ParticipantNames.names(shell.participants()));
             }
         }
         if (!viv.isJson()) {

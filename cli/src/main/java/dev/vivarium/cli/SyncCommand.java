@@ -106,7 +106,7 @@ final class SyncCommand implements Callable<Integer> {
         viv.note("keeping " + pair.folder().root() + " and " + thread + " synchronized; Ctrl-C ends it");
         while (true) {
             try {
-                if (told.isAtWork(state())) {
+                if (told.isAvailable(state())) {
                     round(pair, told);
                 }
             } catch (Side.Replaced _) {
@@ -116,7 +116,7 @@ final class SyncCommand implements Callable<Integer> {
                 if (!isPassing(e.failure())) {
                     throw e;
                 }
-                told.isAtWork(e.failure().sentence());
+                told.isAvailable(e.failure().sentence());
             }
             Thread.sleep(interval);
         }

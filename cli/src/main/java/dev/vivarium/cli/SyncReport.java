@@ -29,10 +29,10 @@ final class SyncReport implements Consumer<News> {
     }
 
     /// Reports whether the sandbox is available. Prints the start and the end of an obstacle.
-    boolean isAtWork(String hindrance) {
+    boolean isAvailable(String hindrance) {
         if (!hindrance.equals(trouble)) {
             trouble = hindrance;
-            viv.note(hindrance.isEmpty() ? "going on" : "waiting: " + hindrance);
+            viv.note(hindrance.isEmpty() ? "continuing" : "waiting: " + hindrance);
         }
         return hindrance.isEmpty();
     }
@@ -44,7 +44,7 @@ final class SyncReport implements Consumer<News> {
                 told.remove("conflict " + change.path());
                 told.remove("skipped " + change.path());
                 told.remove("failed " + change.path());
-                tell(change.kind().toString(), change.path(), "");
+                print(change.kind().toString(), change.path(), "");
             }
             case News.Conflict(String path, String copy) -> {
                 conflicts++;
@@ -60,11 +60,11 @@ final class SyncReport implements Consumer<News> {
 
     private void once(String what, String path, String why) {
         if (told.add(what + " " + path)) {
-            tell(what, path, why);
+            print(what, path, why);
         }
     }
 
-    private void tell(String what, String path, String why) {
+    private void print(String what, String path, String why) {
         if (viv.isJson()) {
             viv.json(out -> {
                 out.writeStringProperty("action", what);

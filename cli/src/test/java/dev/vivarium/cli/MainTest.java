@@ -96,7 +96,12 @@ class MainTest {
     @Test
     void usageErrorHasAHintAndAJsonForm() {
         assertThat(viv(Map.of()).run("exce", "t1")).isEqualTo(ExitCode.USAGE);
-        assertThat(err()).contains("Did you mean").contains("exec");
+        assertThat(err()).contains("viv has no command exce", "Did you mean", "exec");
+        err.reset();
+        assertThat(viv(Map.of()).run("images")).isEqualTo(ExitCode.USAGE);
+        assertThat(err())
+                .contains("viv has no command images", "viv image list")
+                .doesNotContain("Did you mean");
         err.reset();
         assertThat(viv(Map.of()).run("cat", "--json")).isEqualTo(ExitCode.USAGE);
         assertThat(Json.answer(err()).object("error").string("code")).isEqualTo("usage");

@@ -152,7 +152,7 @@ class SyncWatchTest {
         relay.pointTo(server.uri());
         agent.with("VIV_SERVER", server.uri().toString());
         awaitThere("cat mine", "2");
-        assertThat(watcher.err()).contains("going on");
+        assertThat(watcher.err()).contains("continuing");
     }
 
     @Test

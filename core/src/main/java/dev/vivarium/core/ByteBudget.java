@@ -75,7 +75,7 @@ public final class ByteBudget {
         return fits[0];
     }
 
-    private void giveBack(String holder, long bytes) {
+    private void release(String holder, long bytes) {
         held.addAndGet(-bytes);
         heldBy.computeIfPresent(holder, (_, before) -> before == bytes ? null : Long.valueOf(before - bytes));
     }
@@ -118,7 +118,7 @@ public final class ByteBudget {
             long given = Math.min(fewer, bytes);
             if (given > 0) {
                 bytes -= given;
-                giveBack(holder, given);
+                release(holder, given);
             }
         }
 

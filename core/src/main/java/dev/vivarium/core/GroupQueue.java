@@ -8,14 +8,15 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// Bounded queue whose entries one vital thread handles in groups, such as one transaction for each group. Thread-safe.
+/// Bounded queue whose entries one critical thread handles in groups, such as one transaction for each group.
+/// Thread-safe.
 ///
 /// The handler receives a list with the oldest entry. It calls [#fill] or [#fillUntil] as late as it can, so that
 /// entries that arrive meanwhile join the group. The handler must complete the callers of a group also if it throws,
 /// because the thread then continues with the next group.
 public final class GroupQueue<T> {
     private final BlockingQueue<T> queue;
-    private final int most;
+    private final int max;
     private final Consumer<List<T>> handler;
     private final Thread worker;
     private volatile boolean closed;
@@ -24,12 +25,12 @@ public final class GroupQueue<T> {
     @SuppressWarnings("unchecked")
     private final T stop = (T) new Object();
 
-    /// @param most maximum size of a group
-    public GroupQueue(String name, int capacity, int most, Consumer<List<T>> handler) {
+    /// @param max maximum size of a group
+    public GroupQueue(String name, int capacity, int max, Consumer<List<T>> handler) {
         this.queue = new ArrayBlockingQueue<>(capacity);
-        this.most = most;
+        this.max = max;
         this.handler = handler;
-        this.worker = VitalThread.start(name, this::run);
+        this.worker = CriticalThread.start(name, this::run);
     }
 
     /// Queues an entry. Returns false if the queue is closed, or stays full for `nanos`; the handler then never
@@ -63,7 +64,7 @@ public final class GroupQueue<T> {
 
     /// Adds the queued entries to a group. For the handler.
     public void fill(List<T> group) {
-        queue.drainTo(group, most - group.size());
+        queue.drainTo(group, max - group.size());
         removeStop(group);
     }
 
@@ -83,7 +84,7 @@ public final class GroupQueue<T> {
     }
 
     private void run() {
-        var group = new ArrayList<T>(most);
+        var group = new ArrayList<T>(max);
         while (!closed || !queue.isEmpty()) {
             try {
                 group.add(queue.take());

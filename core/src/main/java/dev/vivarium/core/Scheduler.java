@@ -33,7 +33,7 @@ public final class Scheduler implements AutoCloseable {
     private final InstantSource clock;
     private final LongSupplier nanos;
     private final DelayQueue<Job> queue = new DelayQueue<>();
-    private final Thread timer = VitalThread.unstarted("scheduler", this::run);
+    private final Thread timer = CriticalThread.unstarted("scheduler", this::run);
     private final AtomicBoolean started = new AtomicBoolean();
     private final ExecutorService repeated = Executors.newCachedThreadPool(
             Thread.ofPlatform().daemon().name("scheduled-", 1).factory());
@@ -172,7 +172,7 @@ public final class Scheduler implements AutoCloseable {
             } catch (RuntimeException e) {
                 LOG.error("{} failed", name, e);
             } catch (Error e) {
-                VitalThread.report(e);
+                CriticalThread.report(e);
             } finally {
                 group.finished();
             }

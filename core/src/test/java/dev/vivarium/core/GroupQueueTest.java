@@ -124,9 +124,9 @@ final class GroupQueueTest {
     }
 
     /// @param before runs before the group takes further entries
-    private GroupQueue<Integer> queue(int capacity, int most, Consumer<Integer> before) {
+    private GroupQueue<Integer> queue(int capacity, int max, Consumer<Integer> before) {
         var self = new AtomicReference<GroupQueue<Integer>>();
-        self.set(new GroupQueue<>("test-groups", capacity, most, group -> {
+        self.set(new GroupQueue<>("test-groups", capacity, max, group -> {
             before.accept(group.getFirst());
             self.get().fill(group);
             groups.add(List.copyOf(group));

@@ -43,16 +43,16 @@ final class SchedulerTest {
     @Test
     void aJobNeverRunsTwiceAtOnce() throws Exception {
         var running = new AtomicInteger();
-        var most = new AtomicInteger();
+        var max = new AtomicInteger();
         var runs = new CountDownLatch(20);
         try (var _ = scheduler.jobs().every(Duration.ZERO, Duration.ZERO, "test", () -> {
-            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            max.accumulateAndGet(running.incrementAndGet(), Math::max);
             runs.countDown();
             running.decrementAndGet();
         })) {
             runs.await();
         }
-        assertThat(most).hasValue(1);
+        assertThat(max).hasValue(1);
     }
 
     @Test

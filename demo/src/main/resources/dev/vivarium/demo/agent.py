@@ -102,7 +102,7 @@ class Ears:
                     self._lines.remove(said)
                     return said
             if not self._listen():
-                raise SystemExit("nobody is there any more")
+                raise SystemExit("the server closed the connection")
 
     def messages(self):
         """Returns the text of all messages so far."""

@@ -9,9 +9,9 @@ import tools.jackson.core.JsonGenerator;
 /// JSON form of the context of a diagnostic task. Stateless.
 public final class DiagnosisJson {
     /// Maximum size, below that of the context of any task.
-    private static final int MOST_BYTES = 96 * 1024;
+    private static final int MAX_BYTES = 96 * 1024;
 
-    private static final int MOST_TASKS = 10;
+    private static final int MAX_TASKS = 10;
     private static final int EVENTS = 100;
 
     private DiagnosisJson() {}
@@ -21,7 +21,7 @@ public final class DiagnosisJson {
     public static String context(StuckWorkflow workflow) {
         int events = EVENTS;
         byte[] bytes = write(workflow, events);
-        while (bytes.length > MOST_BYTES && events > 0) {
+        while (bytes.length > MAX_BYTES && events > 0) {
             events /= 2;
             bytes = write(workflow, events);
         }
@@ -32,7 +32,7 @@ public final class DiagnosisJson {
         return Json.bytes(out -> {
             out.writeNumberProperty("waiting_tasks", workflow.waiting());
             out.writeArrayPropertyStart("failed_tasks");
-            workflow.lost().stream().limit(MOST_TASKS).forEach(lost -> write(out, lost, events));
+            workflow.lost().stream().limit(MAX_TASKS).forEach(lost -> write(out, lost, events));
             out.writeEndArray();
         });
     }

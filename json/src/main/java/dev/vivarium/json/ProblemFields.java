@@ -223,7 +223,7 @@ final class ProblemFields {
             case Failure.BadAnswer f -> text(out, "target", f.target(), "why", f.why());
             case Failure.AnswerTimedOut f -> {
                 out.writeStringProperty("target", f.target());
-                out.writeNumberProperty("patience_seconds", f.patience().toSeconds());
+                out.writeNumberProperty("patience_seconds", f.timeout().toSeconds());
             }
         }
     }

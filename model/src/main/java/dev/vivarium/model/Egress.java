@@ -8,7 +8,7 @@ import java.util.Optional;
 
 /// Egress allow-list of a sandbox. Immutable.
 public record Egress(List<HostRule> allow) {
-    public static final int MOST_RULES = 200;
+    public static final int MAX_RULES = 200;
 
     public static final Egress NONE = new Egress(List.of());
 
@@ -18,7 +18,7 @@ public record Egress(List<HostRule> allow) {
 
     /// Parses a list of rules. Throws `InvalidRequest` on `field` with the invalid rule.
     public static Egress of(String field, Collection<String> texts) {
-        Failure.InvalidRequest.require(texts.size() <= MOST_RULES, field, "must hold at most " + MOST_RULES + " hosts");
+        Failure.InvalidRequest.require(texts.size() <= MAX_RULES, field, "must hold at most " + MAX_RULES + " hosts");
         var rules = new LinkedHashSet<HostRule>();
         for (String text : texts) {
             try {
@@ -40,10 +40,10 @@ public record Egress(List<HostRule> allow) {
         return allow.stream().anyMatch(rule -> rule.allows(host, port));
     }
 
-    /// Returns the first rule that exceeds `most`.
-    public Optional<HostRule> findBeyond(Egress most) {
+    /// Returns the first rule that exceeds `max`.
+    public Optional<HostRule> findBeyond(Egress max) {
         return allow.stream()
-                .filter(rule -> most.allow.stream().noneMatch(larger -> larger.covers(rule)))
+                .filter(rule -> max.allow.stream().noneMatch(larger -> larger.covers(rule)))
                 .findFirst();
     }
 

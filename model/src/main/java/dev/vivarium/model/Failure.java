@@ -75,10 +75,10 @@ public sealed interface Failure
             }
         }
 
-        /// Throws the failure if `text` has more than `most` bytes in UTF-8.
-        static void requireBytes(String text, String field, int most) {
+        /// Throws the failure if `text` has more than `max` bytes in UTF-8.
+        static void requireBytes(String text, String field, int max) {
             int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-            require(bytes <= most, field, "has " + bytes + " bytes; at most " + most + " are kept");
+            require(bytes <= max, field, "has " + bytes + " bytes; at most " + max + " are kept");
         }
 
         @Override
@@ -319,10 +319,10 @@ public sealed interface Failure
     }
 
     /// The program in the sandbox sent nothing within the time limit.
-    record AnswerTimedOut(String target, Duration patience) implements PortFailure {
+    record AnswerTimedOut(String target, Duration timeout) implements PortFailure {
         @Override
         public String sentence() {
-            return "the program on " + target + " of the sandbox sent nothing for " + patience.toSeconds() + " s";
+            return "the program on " + target + " of the sandbox sent nothing for " + timeout.toSeconds() + " s";
         }
     }
 

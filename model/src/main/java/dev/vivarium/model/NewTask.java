@@ -37,8 +37,8 @@ public record NewTask(
         requirePlain(word, field);
     }
 
-    private static void requireShort(String text, String field, int most) {
-        require(text.length() <= most, field, "must be at most " + most + " characters, not " + text.length());
+    private static void requireShort(String text, String field, int max) {
+        require(text.length() <= max, field, "must be at most " + max + " characters, not " + text.length());
     }
 
     private static void requirePlain(String text, String field) {

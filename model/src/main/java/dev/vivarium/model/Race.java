@@ -10,13 +10,13 @@ import java.util.List;
 public record Race(int attempts, List<String> check) {
     private static final int FEWEST = 2;
     private static final int MOST = 8;
-    private static final int MOST_WORDS = 1000;
+    private static final int MAX_WORDS = 1000;
 
     public Race {
         check = List.copyOf(check);
         require(attempts >= FEWEST && attempts <= MOST, "attempts", "must be " + FEWEST + " to " + MOST);
         require(!check.isEmpty() && !check.getFirst().isBlank(), "check", "must name a program");
-        require(check.size() <= MOST_WORDS, "check", "must have at most " + MOST_WORDS + " words");
+        require(check.size() <= MAX_WORDS, "check", "must have at most " + MAX_WORDS + " words");
         require(check.stream().noneMatch(word -> word.indexOf('\0') >= 0), "check", "must not hold a NUL character");
     }
 }

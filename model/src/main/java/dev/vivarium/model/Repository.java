@@ -22,7 +22,7 @@ public record Repository(
         Optional<OnSuccess> onSuccess) {
     public static final int DEPTH = 50;
 
-    private static final int MOST_DEPTH = 1_000_000;
+    private static final int MAX_DEPTH = 1_000_000;
     private static final int MAX_TICKET = 64;
     private static final int MAX_SLUG = 40;
     private static final Pattern TICKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_#-]*");
@@ -56,7 +56,7 @@ public record Repository(
     }
 
     public Repository {
-        require(depth >= 0 && depth <= MOST_DEPTH, "repository.depth", "must be 0 to " + MOST_DEPTH);
+        require(depth >= 0 && depth <= MAX_DEPTH, "repository.depth", "must be 0 to " + MAX_DEPTH);
         ticket.ifPresent(Repository::requireTicket);
         if (base.isPresent()) {
             require(!base.equals(branch), "repository.branch", "must not be the base");

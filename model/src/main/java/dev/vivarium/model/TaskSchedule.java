@@ -21,7 +21,7 @@ public record TaskSchedule(
     public static final int RETRIES = 3;
 
     private static final Duration LONGEST = Duration.ofDays(366);
-    private static final int MOST_RETRIES = 20;
+    private static final int MAX_RETRIES = 20;
     private static final int MAX_TYPE = 100;
 
     /// The last constant, because its check reads the others.
@@ -31,7 +31,7 @@ public record TaskSchedule(
     public TaskSchedule {
         requireTime(runTimeout, "timeout_minutes");
         queueTimeout.ifPresent(time -> requireTime(time, "queue_timeout_minutes"));
-        require(maxRetries >= 0 && maxRetries <= MOST_RETRIES, "max_retries", "must be 0 to " + MOST_RETRIES);
+        require(maxRetries >= 0 && maxRetries <= MAX_RETRIES, "max_retries", "must be 0 to " + MAX_RETRIES);
         agentType.ifPresent(type -> require(
                 type.matches("[^\\p{Cntrl}]{1," + MAX_TYPE + "}"),
                 "agent_type",

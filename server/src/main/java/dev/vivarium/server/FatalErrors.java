@@ -1,6 +1,6 @@
 package dev.vivarium.server;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -19,7 +19,7 @@ public final class FatalErrors implements UncaughtExceptionHandler {
     /// Exit status of a server that ran out of memory; the JVM's own flag uses the same.
     static final int OUT_OF_MEMORY = 3;
 
-    /// Exit status of a server that lost a vital thread.
+    /// Exit status of a server that lost a critical thread.
     static final int THREAD_ENDED = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(FatalErrors.class);
@@ -43,7 +43,7 @@ public final class FatalErrors implements UncaughtExceptionHandler {
         switch (thrown) {
             case OutOfMemoryError error -> exit(OUT_OF_MEMORY, outOfMemory, error);
             case InternalError error -> exit(THREAD_ENDED, new byte[0], error);
-            case VitalThread.Failed error -> exit(THREAD_ENDED, new byte[0], error);
+            case CriticalThread.Failed error -> exit(THREAD_ENDED, new byte[0], error);
             default -> LOG.error("the thread {} ended by a failure", thread.getName(), thrown);
         }
     }

@@ -113,8 +113,8 @@ final class ImageCommand {
         return chosen;
     }
 
-    private static void expect(List<String> words, int least, int most, String usage) {
-        if (words.size() < least || words.size() > most) {
+    private static void expect(List<String> words, int min, int max, String usage) {
+        if (words.size() < min || words.size() > max) {
             throw misused(usage);
         }
     }

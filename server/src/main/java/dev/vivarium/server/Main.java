@@ -221,7 +221,7 @@ public final class Main {
                     vivarium.stop(config.http().stopGrace());
                     home.close();
                     log.info(
-                            "stopped; sandboxes that are used go on for {} s",
+                            "stopped; sandboxes in use continue for {} s without a server",
                             config.engine().sandboxes().times().orphanGrace().toSeconds());
                     System.exit(0);
                 });

@@ -31,7 +31,6 @@ import dev.vivarium.server.api.AgentSupport;
 import dev.vivarium.server.api.AlertsHandler;
 import dev.vivarium.server.api.AllReviewsHandler;
 import dev.vivarium.server.api.AuditHandler;
-import dev.vivarium.server.api.Callers;
 import dev.vivarium.server.api.CleanupHandler;
 import dev.vivarium.server.api.CommandResponse;
 import dev.vivarium.server.api.ConnectionsHandler;
@@ -69,13 +68,14 @@ import dev.vivarium.server.api.RevokeHandler;
 import dev.vivarium.server.api.RunHistoryHandler;
 import dev.vivarium.server.api.RunsHandler;
 import dev.vivarium.server.api.SandboxLifecycleHandler;
+import dev.vivarium.server.api.SandboxResolver;
 import dev.vivarium.server.api.SnapshotsHandler;
 import dev.vivarium.server.api.SpawnHandler;
 import dev.vivarium.server.api.TaskClaimsHandler;
 import dev.vivarium.server.api.TasksHandler;
-import dev.vivarium.server.api.ThreadCallers;
 import dev.vivarium.server.api.ThreadHandler;
-import dev.vivarium.server.api.TokenAnswer;
+import dev.vivarium.server.api.ThreadResolver;
+import dev.vivarium.server.api.TokenResponse;
 import dev.vivarium.server.api.UploadFileHandler;
 import dev.vivarium.server.api.ViewHandler;
 import dev.vivarium.server.api.WebhooksHandler;
@@ -321,10 +321,10 @@ public final class Vivarium implements AutoCloseable {
     /// Handlers of the API. [Routes] selects one for each route.
     final class Handlers {
         private final Operations operations = operations();
-        private final Callers callers = callers();
-        private final ThreadCallers threadCallers = new ThreadCallers(lookup);
+        private final SandboxResolver resolver = resolver();
+        private final ThreadResolver threadResolver = new ThreadResolver(lookup);
         private final Endpoints endpoints = new Endpoints(config.access().publicUrl());
-        private final TokenAnswer tokens = new TokenAnswer(endpoints, audit);
+        private final TokenResponse tokens = new TokenResponse(endpoints, audit);
         private final Feed visibleEvents = new Feed(log, sandboxes, credentials.rights());
         private final Path temporary = config.home().resolve("tmp");
         private final CommandResponse response = new CommandResponse(
@@ -360,37 +360,37 @@ public final class Vivarium implements AutoCloseable {
 
         final CreateSessionHandler createSession = new CreateSessionHandler(operations.create());
         final GetSessionHandler getSession = new GetSessionHandler(operations.get());
-        final ExecuteHandler execute = new ExecuteHandler(callers, response);
+        final ExecuteHandler execute = new ExecuteHandler(resolver, response);
         final UploadFileHandler uploadFile =
-                new UploadFileHandler(callers, config.calls().uploads(), telemetry, temporary);
-        final DownloadFileHandler downloadFile = new DownloadFileHandler(callers, telemetry);
-        final ListFilesHandler listFiles = new ListFilesHandler(callers);
-        final CleanupHandler cleanup = new CleanupHandler(operations.end(), callers);
+                new UploadFileHandler(resolver, config.calls().uploads(), telemetry, temporary);
+        final DownloadFileHandler downloadFile = new DownloadFileHandler(resolver, telemetry);
+        final ListFilesHandler listFiles = new ListFilesHandler(resolver);
+        final CleanupHandler cleanup = new CleanupHandler(operations.end(), resolver);
 
         final PreviewHandler preview =
                 new PreviewHandler(admission, new PreviewAudit(audit, CLOCK), config.preview(), CLOCK);
-        final ReadFileHandler readFile = new ReadFileHandler(callers, telemetry);
+        final ReadFileHandler readFile = new ReadFileHandler(resolver, telemetry);
         final WriteFileHandler writeFile =
-                new WriteFileHandler(callers, config.calls().uploads(), telemetry);
+                new WriteFileHandler(resolver, config.calls().uploads(), telemetry);
         final ViewHandler view = new ViewHandler(operations, log, history);
-        final ExecHandler exec = new ExecHandler(callers, operations.commands(), response);
-        final ProcessesHandler processes = new ProcessesHandler(callers);
+        final ExecHandler exec = new ExecHandler(resolver, operations.commands(), response);
+        final ProcessesHandler processes = new ProcessesHandler(resolver);
         final PauseHandler pause = new PauseHandler(operations.pause());
-        final SnapshotsHandler snapshots = new SnapshotsHandler(operations.snapshots(), threadCallers);
+        final SnapshotsHandler snapshots = new SnapshotsHandler(operations.snapshots(), threadResolver);
 
         final ListThreadsHandler listThreads = new ListThreadsHandler(threads, sandboxes);
         final ThreadHandler thread = new ThreadHandler(
-                sandboxes, threadCallers, threads, credentials.members(), endpoints, operations.end());
+                sandboxes, threadResolver, threads, credentials.members(), endpoints, operations.end());
         final NegotiateHandler negotiate =
-                new NegotiateHandler(operations.create(), threadCallers, credentials.tokens(), tokens);
-        final RefreshHandler refresh = new RefreshHandler(threadCallers, credentials.tokens(), tokens, CLOCK);
-        final RevokeHandler revoke = new RevokeHandler(threadCallers, credentials.tokens(), audit, CLOCK);
-        final MembersHandler members = new MembersHandler(threadCallers, credentials.members(), audit, CLOCK);
-        final ConnectionsHandler connections = new ConnectionsHandler(threadCallers, sandboxes, sockets.presence());
-        final EgressHandler egress = new EgressHandler(sandboxes, threadCallers, audit, CLOCK);
-        final AuditHandler auditEntries = new AuditHandler(threadCallers, audit);
+                new NegotiateHandler(operations.create(), threadResolver, credentials.tokens(), tokens);
+        final RefreshHandler refresh = new RefreshHandler(threadResolver, credentials.tokens(), tokens, CLOCK);
+        final RevokeHandler revoke = new RevokeHandler(threadResolver, credentials.tokens(), audit, CLOCK);
+        final MembersHandler members = new MembersHandler(threadResolver, credentials.members(), audit, CLOCK);
+        final ConnectionsHandler connections = new ConnectionsHandler(threadResolver, sandboxes, sockets.presence());
+        final EgressHandler egress = new EgressHandler(sandboxes, threadResolver, audit, CLOCK);
+        final AuditHandler auditEntries = new AuditHandler(threadResolver, audit);
         final AdminSandboxesHandler adminSandboxes =
-                new AdminSandboxesHandler(sandboxes, callers, operations.end(), credentials.tokens(), audit, CLOCK);
+                new AdminSandboxesHandler(sandboxes, resolver, operations.end(), credentials.tokens(), audit, CLOCK);
         final KeysHandler keys = new KeysHandler(credentials.keys());
 
         final EventsHandler events = new EventsHandler(
@@ -408,15 +408,15 @@ public final class Vivarium implements AutoCloseable {
                 config.watch().keepAlive());
         final FeedHandler feed = new FeedHandler(visibleEvents);
         final SocketsHandler socketUpgrades =
-                new SocketsHandler(sockets, callers, telemetry, log, operations, visibleEvents);
-        final ShellsHandler shells = new ShellsHandler(callers);
+                new SocketsHandler(sockets, resolver, telemetry, log, operations, visibleEvents);
+        final ShellsHandler shells = new ShellsHandler(resolver);
 
         final SpawnHandler spawn = new SpawnHandler(operations.startRun(), endpoints);
         final ListSandboxesHandler listSandboxes = new ListSandboxesHandler(
                 sandboxes, runs.runs(), runs.tasks(), runs.reviews(), credentials.rights(), watchers, endpoints);
         final RunsHandler runDetails = new RunsHandler(operations.getRun(), endpoints);
         final SandboxLifecycleHandler sandboxLifecycle =
-                new SandboxLifecycleHandler(callers, operations.end(), operations.pause());
+                new SandboxLifecycleHandler(resolver, operations.end(), operations.pause());
         private final RunHistory runRecords =
                 new RunHistory(sandboxes, runs.runs(), runs.tasks(), log, credentials.rights());
         final RunHistoryHandler runHistory =
@@ -463,11 +463,13 @@ public final class Vivarium implements AutoCloseable {
                 new ReadTerminal(log));
     }
 
-    private Callers callers() {
-        return new Callers(
+    private SandboxResolver resolver() {
+        return new SandboxResolver(
                 sandboxes,
                 lookup,
-                config.calls().wakeOnTraffic() ? Callers.ResumePolicy.ON_TRAFFIC : Callers.ResumePolicy.EXPLICIT);
+                config.calls().wakeOnTraffic()
+                        ? SandboxResolver.ResumePolicy.ON_TRAFFIC
+                        : SandboxResolver.ResumePolicy.EXPLICIT);
     }
 
     /// Connects the parts that need each other.

@@ -26,7 +26,7 @@ public final class Box implements AutoCloseable {
     public static Box connect(GuestLoop loop, Machine machine, String secret) {
         return new Box(
                 machine,
-                Guest.greet(loop, machine.id(), machine.connect(TIMEOUT).channel(), secret));
+                Guest.handshake(loop, machine.id(), machine.connect(TIMEOUT).channel(), secret));
     }
 
     public SandboxId id() {

@@ -25,7 +25,7 @@ class ControlPortRecoveryTest {
 
     @BeforeEach
     void makeHome() throws IOException {
-        home = Files.createTempDirectory("viv-door").toRealPath();
+        home = Files.createTempDirectory("viv-control-port").toRealPath();
     }
 
     @AfterEach

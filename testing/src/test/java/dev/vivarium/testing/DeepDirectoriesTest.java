@@ -22,7 +22,7 @@ class DeepDirectoriesTest {
     private static final int LEVELS = 65_000;
 
     /// A few times the memory of an idle guest and its bounds.
-    private static final long MOST_KIB = 32 * 1024;
+    private static final long MAX_KIB = 32 * 1024;
 
     private TestServer server;
     private Api api;
@@ -54,7 +54,7 @@ class DeepDirectoriesTest {
         });
 
         assertThat(events("file.watch_degraded")).hasSize(1);
-        assertThat(peakKib()).isLessThan(MOST_KIB);
+        assertThat(peakKib()).isLessThan(MAX_KIB);
     }
 
     /// The order of the entries of a directory is random, so some of the files are listed after the nested

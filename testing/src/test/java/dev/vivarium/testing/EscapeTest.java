@@ -35,7 +35,7 @@ class EscapeTest {
     private static final String CANARY = "CANARY-OF-THE-HOST";
     private static final int RACERS = 4;
     /// Both streams of a command at their limit, as JSON, where a line break takes two characters.
-    private static final int MOST_OUTPUT = 4 * (int) Command.OUTPUT_LIMIT;
+    private static final int MAX_OUTPUT = 4 * (int) Command.OUTPUT_LIMIT;
     private static final Duration RACE = Duration.ofSeconds(4);
     private static final Duration RACE_TIMEOUT = Duration.ofMinutes(1);
 
@@ -205,7 +205,7 @@ class EscapeTest {
                             .string("stdout"))
                     .isEqualTo("room\n");
             assertThat(attacker.get().status()).isEqualTo(200);
-            assertThat(attacker.get().bytes().length).isLessThan(MOST_OUTPUT);
+            assertThat(attacker.get().bytes().length).isLessThan(MAX_OUTPUT);
         }
     }
 

@@ -179,7 +179,7 @@ public abstract class ProviderContract {
         assertThat(inventory.deleteOrphans(Instant.now().minusSeconds(3600))).isEmpty();
         assertThat(inventory.orphanDisks()).isEqualTo(Map.of(id, Optional.of(label)));
 
-        inventory.takeBack(id);
+        inventory.restoreOrphan(id);
         assertThat(inventory.orphanDisks()).isEmpty();
         assertThat(inventory.trace(id).label()).contains(label);
         try (var box = start(id)) {

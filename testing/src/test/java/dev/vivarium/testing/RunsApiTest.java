@@ -136,7 +136,7 @@ class RunsApiTest {
                         + "\",\"runtime\":\"command\",\"command\":[\"true\"]}");
 
         assertThat(rejected.status()).isEqualTo(409);
-        assertThat(rejected.json().string("detail")).contains("somebody works at task " + busy.string("task_id"));
+        assertThat(rejected.json().string("detail")).contains("another run works on task " + busy.string("task_id"));
         assertThat(api.get(SANDBOXES).text()).doesNotContain(thread);
         assertThat(api.get("/threads").text()).doesNotContain(thread);
     }

@@ -96,10 +96,10 @@ class ScopedRoutesTest {
         anna.post(
                 "/threads/" + issued.thread() + "/members",
                 "{\"user_id\":\"bob\",\"scopes\":[\"fs:ro\",\"shell:ro\"]}");
-        var most = Scopes.of(Scope.FS_RO, Scope.SHELL_RO);
+        var max = Scopes.of(Scope.FS_RO, Scope.SHELL_RO);
         for (Route route : routes()) {
             int status = call(bob, route, issued.sandbox()).status();
-            if (most.allows(scopeOf(route))) {
+            if (max.allows(scopeOf(route))) {
                 assertThat(status).as(route.toString()).isNotIn(401, 403);
             } else {
                 assertThat(status).as(route.toString()).isEqualTo(403);

@@ -58,8 +58,8 @@ class ServerCloseTest {
         }
 
         @Override
-        public Optional<Machine> adopt(SandboxId id, Duration patience) {
-            return provider.adopt(id, patience);
+        public Optional<Machine> adopt(SandboxId id, Duration timeout) {
+            return provider.adopt(id, timeout);
         }
 
         @Override

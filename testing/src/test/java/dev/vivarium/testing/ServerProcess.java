@@ -43,9 +43,9 @@ final class ServerProcess implements AutoCloseable {
         return startAfter("umask " + umask, home, arguments);
     }
 
-    /// Starts a server with at most `most` file descriptors.
-    static ServerProcess startWithDescriptors(Path home, int most, String... arguments) {
-        return startAfter("ulimit -n " + most, home, arguments);
+    /// Starts a server with at most `max` file descriptors.
+    static ServerProcess startWithDescriptors(Path home, int max, String... arguments) {
+        return startAfter("ulimit -n " + max, home, arguments);
     }
 
     private static ServerProcess startAfter(String setUp, Path home, String... arguments) {

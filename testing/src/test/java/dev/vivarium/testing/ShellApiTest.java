@@ -114,11 +114,11 @@ class ShellApiTest {
         }
     }
 
-    /// Waits until the client has at least `least` characters, gives the server time to send more, and returns the
+    /// Waits until the client has at least `min` characters, gives the server time to send more, and returns the
     /// count.
-    private static int shownAfterPings(ShellClient shell, int least) {
+    private static int shownAfterPings(ShellClient shell, int min) {
         int more = 10;
-        while (shell.screen().length() < least || more-- > 0) {
+        while (shell.screen().length() < min || more-- > 0) {
             shell.send("{\"type\":\"ping\"}").await("pong");
         }
         return shell.screen().length();

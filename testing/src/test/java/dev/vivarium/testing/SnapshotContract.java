@@ -71,7 +71,7 @@ public abstract class SnapshotContract extends ProviderContract {
         assertThat(provider().snapshots()).isEmpty();
         assertThat(inventory.orphanSnapshots()).isEqualTo(Map.of(snapshot, Optional.of(label)));
 
-        inventory.takeBack(snapshot);
+        inventory.restoreOrphan(snapshot);
         try (var fork = fork(snapshot)) {
             assertThat(fork.output("cat file")).isEqualTo("kept");
         }

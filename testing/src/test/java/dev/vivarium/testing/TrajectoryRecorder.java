@@ -175,9 +175,9 @@ class TrajectoryRecorder {
         for (String name : List.of("output", "sha256")) {
             var text = kept.optionalString(name);
             if (text.isPresent()) {
-                int most = name.equals("sha256") ? 12 : LONGEST;
+                int max = name.equals("sha256") ? 12 : LONGEST;
                 kept = kept.with(
-                        name, text.get().substring(Math.max(0, text.get().length() - most)));
+                        name, text.get().substring(Math.max(0, text.get().length() - max)));
             }
         }
         return kept.text();

@@ -15,7 +15,7 @@ import java.util.Optional;
 /// Printer of the events of a run for people, one paragraph each. Skips unknown event types. Confined to one thread.
 public final class EventPrinter {
     private static final int LABEL = 9;
-    private static final int MOST_LINES = 12;
+    private static final int MAX_LINES = 12;
     private static final String BOLD = "\u001b[1m";
     private static final String DIM = "\u001b[2m";
     private static final String GREEN = "\u001b[32m";
@@ -86,7 +86,7 @@ public final class EventPrinter {
             List<String> lines = diff.lines()
                     .filter(line -> !line.startsWith("---") && !line.startsWith("+++") && !line.startsWith("@@"))
                     .toList();
-            lines.stream().limit(MOST_LINES).forEach(this::diffLine);
+            lines.stream().limit(MAX_LINES).forEach(this::diffLine);
         });
     }
 
@@ -171,10 +171,10 @@ public final class EventPrinter {
         out.println((label + " ".repeat(LABEL - label.length()) + tinted(tint, first)).stripTrailing());
         lines.stream()
                 .skip(1)
-                .limit(MOST_LINES - 1)
+                .limit(MAX_LINES - 1)
                 .forEach(line -> out.println(" ".repeat(LABEL) + tinted(tint, shown(line))));
-        if (lines.size() > MOST_LINES) {
-            out.println(" ".repeat(LABEL) + tinted(DIM, "… " + (lines.size() - MOST_LINES) + " more lines"));
+        if (lines.size() > MAX_LINES) {
+            out.println(" ".repeat(LABEL) + tinted(DIM, "… " + (lines.size() - MAX_LINES) + " more lines"));
         }
         out.flush();
     }

@@ -66,7 +66,7 @@ public final class Folder implements Side {
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
                 String name = name(file);
                 if (!ignore.covers(name)) {
-                    look(file, name, attributes, files, skipped);
+                    scan(file, name, attributes, files, skipped);
                 }
                 return FileVisitResult.CONTINUE;
             }
@@ -83,7 +83,7 @@ public final class Folder implements Side {
         return new Scan(files, skipped);
     }
 
-    private void look(
+    private void scan(
             Path file,
             String name,
             BasicFileAttributes attributes,

@@ -44,7 +44,7 @@ public final class Memory {
         return conflicts;
     }
 
-    void agree(String path, Optional<Version> version) {
+    void setAncestor(String path, Optional<Version> version) {
         version.ifPresentOrElse(v -> ancestor.put(path, v), () -> ancestor.remove(path));
     }
 

@@ -84,7 +84,7 @@ public final class Sync {
     private void settle() throws IOException {
         for (var entry : Map.copyOf(memory.conflicts()).entrySet()) {
             if (!here.has(entry.getValue().copy())) {
-                memory.agree(entry.getKey(), Optional.of(entry.getValue().remote()));
+                memory.setAncestor(entry.getKey(), Optional.of(entry.getValue().remote()));
                 memory.conflicts().remove(entry.getKey());
             }
         }
@@ -119,7 +119,7 @@ public final class Sync {
             try {
                 apply(change, told);
                 return;
-            } catch (Torn _) {
+            } catch (IncompleteTransfer _) {
                 if (i == TRIES) {
                     told.accept(new News.Skipped(
                             change.path(), "changes during each read; viv retries when no program writes to it"));
@@ -158,20 +158,21 @@ public final class Sync {
     private void apply(Change change, Consumer<News> told) throws IOException {
         String path = change.path();
         switch (change.kind()) {
-            case UPLOAD -> memory.agree(path, Optional.of(carry(change, here, there, change.local(), change.remote())));
+            case UPLOAD ->
+                memory.setAncestor(path, Optional.of(carry(change, here, there, change.local(), change.remote())));
             case DOWNLOAD ->
-                memory.agree(path, Optional.of(carry(change, there, here, change.remote(), change.local())));
+                memory.setAncestor(path, Optional.of(carry(change, there, here, change.remote(), change.local())));
             case DELETE_REMOTE -> {
                 there.delete(path, change.remote().orElseThrow());
-                memory.agree(path, Optional.empty());
+                memory.setAncestor(path, Optional.empty());
             }
             case DELETE_LOCAL -> {
                 here.delete(path, change.local().orElseThrow());
-                memory.agree(path, Optional.empty());
+                memory.setAncestor(path, Optional.empty());
             }
-            case RECORD -> memory.agree(path, change.local());
+            case RECORD -> memory.setAncestor(path, change.local());
             case CONFLICT -> {
-                keepBeside(change);
+                keepConflictCopy(change);
                 return;
             }
             case SKIP -> {
@@ -191,7 +192,7 @@ public final class Sync {
         try {
             Version taken = take(from, change.path(), scratch);
             if (!taken.equals(version.orElseThrow())) {
-                throw new Torn(change.path());
+                throw new IncompleteTransfer(change.path());
             }
             return to.write(change.path(), scratch, taken, replaced);
         } finally {
@@ -209,14 +210,14 @@ public final class Sync {
         return new Version(Hashes.end(digest), content.executable());
     }
 
-    private void keepBeside(Change change) throws IOException {
+    private void keepConflictCopy(Change change) throws IOException {
         Version remote = change.remote().orElseThrow();
-        String copy = beside(change.path(), remote.hash());
+        String copy = conflictPath(change.path(), remote.hash());
         Path scratch = Files.createTempFile("viv-sync", "");
         try {
             Version taken = take(there, change.path(), scratch);
             if (!taken.equals(remote)) {
-                throw new Torn(change.path());
+                throw new IncompleteTransfer(change.path());
             }
             if (!here.has(copy)) {
                 here.write(copy, scratch, taken, Optional.empty());
@@ -227,7 +228,7 @@ public final class Sync {
         memory.conflicts().put(change.path(), new Memory.Conflict(copy, remote));
     }
 
-    static String beside(String path, String hash) {
+    static String conflictPath(String path, String hash) {
         int name = path.lastIndexOf('/') + 1;
         int dot = path.lastIndexOf('.');
         int end = dot > name ? dot : path.length();
@@ -235,10 +236,10 @@ public final class Sync {
     }
 
     /// The content differs from the plan.
-    private static final class Torn extends IOException {
+    private static final class IncompleteTransfer extends IOException {
         private static final long serialVersionUID = 1L;
 
-        Torn(String path) {
+        IncompleteTransfer(String path) {
             super(path + " changed while it was read");
         }
     }

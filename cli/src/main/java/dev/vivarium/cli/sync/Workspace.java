@@ -61,7 +61,7 @@ public final class Workspace implements Side {
             if (entry.type() != FileEntry.Type.FILE) {
                 skipped.putIfAbsent(entry.name(), "is not a regular file");
             } else if (!skipped.containsKey(entry.name())) {
-                look(entry, versions, skipped);
+                scan(entry, versions, skipped);
             }
         }
         seen.keySet().retainAll(versions.keySet());
@@ -71,7 +71,7 @@ public final class Workspace implements Side {
         return new Scan(versions, skipped);
     }
 
-    private void look(FileEntry entry, Map<String, Version> versions, Map<String, String> skipped) {
+    private void scan(FileEntry entry, Map<String, Version> versions, Map<String, String> skipped) {
         Seen known = seen.get(entry.name());
         Optional<String> hash =
                 known != null && known.isStill(entry) ? Optional.of(known.hash()) : files.sha256(entry.name());

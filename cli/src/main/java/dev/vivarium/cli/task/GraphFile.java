@@ -28,9 +28,9 @@ import java.util.stream.Collectors;
 ///
 /// Every error names the file, the line and the task.
 public final class GraphFile {
-    static final int MOST_TASKS = 1000;
+    static final int MAX_TASKS = 1000;
 
-    private static final int MOST_DEPENDENCIES = 100;
+    private static final int MAX_DEPENDENCIES = 100;
     /// Maximum size of a request of the API.
     private static final int MAX_BYTES = 1024 * 1024;
     private static final int SHOWN = 20;
@@ -76,9 +76,9 @@ public final class GraphFile {
 
     private static void requireSize(SourceFile file, Items items) {
         int count = items.all().size();
-        if (count == 0 || count > MOST_TASKS) {
+        if (count == 0 || count > MAX_TASKS) {
             throw file.error(
-                    items.line(), "tasks", "must be 1 to " + MOST_TASKS + " tasks, not " + count + "; split the graph");
+                    items.line(), "tasks", "must be 1 to " + MAX_TASKS + " tasks, not " + count + "; split the graph");
         }
     }
 
@@ -150,8 +150,8 @@ public final class GraphFile {
         var all = new ArrayList<Set<Integer>>();
         for (int i = 0; i < tasks.size(); i++) {
             List<Text> wanted = tasks.get(i).texts("depends_on");
-            if (wanted.size() > MOST_DEPENDENCIES) {
-                throw error(i, "depends_on", "must have at most " + MOST_DEPENDENCIES + " entries");
+            if (wanted.size() > MAX_DEPENDENCIES) {
+                throw error(i, "depends_on", "must have at most " + MAX_DEPENDENCIES + " entries");
             }
             var found = new LinkedHashSet<Integer>();
             for (Text dependency : wanted) {

@@ -73,11 +73,10 @@ record SchemaCheck(SourceFile file) {
     private void requireRange(String path, Value value, Map<String, Object> schema) {
         double number = value instanceof WholeNumber whole ? whole.value() : ((Decimal) value).value();
         bound(schema, "minimum")
-                .ifPresent(least -> require(number >= least, path, value, "must be at least " + plain(least)));
+                .ifPresent(min -> require(number >= min, path, value, "must be at least " + plain(min)));
         bound(schema, "exclusiveMinimum")
-                .ifPresent(least -> require(number > least, path, value, "must be above " + plain(least)));
-        bound(schema, "maximum")
-                .ifPresent(most -> require(number <= most, path, value, "must be at most " + plain(most)));
+                .ifPresent(min -> require(number > min, path, value, "must be above " + plain(min)));
+        bound(schema, "maximum").ifPresent(max -> require(number <= max, path, value, "must be at most " + plain(max)));
     }
 
     private static Optional<Double> bound(Map<String, Object> schema, String keyword) {

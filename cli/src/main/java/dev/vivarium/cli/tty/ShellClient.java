@@ -45,7 +45,7 @@ public final class ShellClient {
     private static final int ABNORMAL = 1006;
 
     private final SandboxConnection connection;
-    private final Wishes wishes;
+    private final ShellRequest request;
     private final Supplier<Optional<Tty.Size>> window;
     private final Screen screen;
     private final TypeAhead ahead = new TypeAhead();
@@ -66,20 +66,20 @@ public final class ShellClient {
     private boolean renewed;
 
     public ShellClient(
-            SandboxConnection connection, Wishes wishes, Supplier<Optional<Tty.Size>> window, PrintStream out) {
+            SandboxConnection connection, ShellRequest request, Supplier<Optional<Tty.Size>> window, PrintStream out) {
         this.connection = connection;
-        this.wishes = wishes;
+        this.request = request;
         this.window = window;
         this.screen = new Screen(out);
-        this.session = wishes.session();
-        this.watching = wishes.observe();
+        this.session = request.session();
+        this.watching = request.observe();
     }
 
     /// Request of the user.
     ///
     /// @param session existing shell
     /// @param command program instead of a shell
-    public record Wishes(boolean observe, boolean escapes, Optional<String> session, Optional<String> command) {}
+    public record ShellRequest(boolean observe, boolean escapes, Optional<String> session, Optional<String> command) {}
 
     private sealed interface Event {
         record Entered() implements Event {}
@@ -95,20 +95,20 @@ public final class ShellClient {
 
     /// Runs until the end on the calling thread. The caller restores the terminal.
     public Ending run(InputStream keys) {
-        var keyboard = new Keyboard(keys, new Escapes(wishes.escapes()));
+        var keyboard = new Keyboard(keys, new Escapes(request.escapes()));
         Thread.ofPlatform()
                 .daemon()
                 .name("viv-keyboard")
                 .start(() -> keyboard.run(this::typed, order -> events.offer(new Event.Ordered(order))));
         HttpClient client = HttpClient.newHttpClient();
         try {
-            return visits(client);
+            return connectUntilEnd(client);
         } finally {
             client.shutdownNow();
         }
     }
 
-    private Ending visits(HttpClient client) {
+    private Ending connectUntilEnd(HttpClient client) {
         while (true) {
             Event last = call(client);
             switch (last) {
@@ -133,9 +133,9 @@ public final class ShellClient {
     private Event call(HttpClient client) {
         try {
             SandboxToken current = connection.currentToken();
-            try (Socket socket = Socket.open(client, current.ws(), new Ears())) {
+            try (Socket socket = Socket.open(client, current.ws(), new SocketListener())) {
                 enter(socket, current.token());
-                return visit(socket);
+                return handleEvents(socket);
             }
         } catch (CompletionException e) {
             return new Event.Lost(ABNORMAL, String.valueOf(e.getMessage()));
@@ -189,10 +189,10 @@ public final class ShellClient {
             out.writeStringProperty("type", "auth");
             out.writeStringProperty("token", token);
             session.ifPresent(id -> out.writeStringProperty("session_id", id));
-            if (wishes.observe()) {
+            if (request.observe()) {
                 out.writeBooleanProperty("observe", true);
             } else if (session.isEmpty()) {
-                wishes.command().ifPresent(command -> out.writeStringProperty("command", command));
+                request.command().ifPresent(command -> out.writeStringProperty("command", command));
             }
             size.ifPresent(now -> writeSize(out, now));
         });
@@ -204,7 +204,7 @@ public final class ShellClient {
     }
 
     /// Handles events until the connection ends.
-    private Event visit(Socket socket) {
+    private Event handleEvents(Socket socket) {
         while (true) {
             Event event = next(TICK);
             switch (event) {
@@ -245,8 +245,8 @@ public final class ShellClient {
         if (live == null) {
             return;
         }
-        tellSize(socket);
-        tellToken(socket);
+        sendSize(socket);
+        sendToken(socket);
         if (System.nanoTime() - pingedAt > PING.toNanos()) {
             pingedAt = System.nanoTime();
             socket.send(out -> out.writeStringProperty("type", "ping"));
@@ -256,7 +256,7 @@ public final class ShellClient {
         }
     }
 
-    private void tellSize(Socket socket) {
+    private void sendSize(Socket socket) {
         var now = window.get();
         if (!watching && now.isPresent() && !now.equals(size)) {
             size = now;
@@ -268,7 +268,7 @@ public final class ShellClient {
     }
 
     /// Sends the next token before the current one expires. Another `viv` process may have refreshed it.
-    private void tellToken(Socket socket) {
+    private void sendToken(Socket socket) {
         if (System.nanoTime() - askedAt < ASK.toNanos()) {
             return;
         }
@@ -299,9 +299,9 @@ public final class ShellClient {
         return Order.NONE;
     }
 
-    private @Nullable Event next(Duration patience) {
+    private @Nullable Event next(Duration timeout) {
         try {
-            return events.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return events.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             return new Event.Ordered(Order.DETACH);
@@ -333,7 +333,7 @@ public final class ShellClient {
     }
 
     /// Receives messages on the thread of the socket.
-    private final class Ears implements Socket.Listener {
+    private final class SocketListener implements Socket.Listener {
         private boolean inside;
 
         @Override
@@ -343,8 +343,8 @@ public final class ShellClient {
                 case "stdout" -> screen.show(message.string("data"));
                 case "exit" -> events.offer(new Event.Ended((int) message.integer("code")));
                 case "missed" -> screen.status("some output was lost, because this terminal is too slow");
-                case "error" -> complained(message.string("code"), message.string("message"));
-                case "presence" -> screen.title(People.names(Participant.readAll(message)));
+                case "error" -> onError(message.string("code"), message.string("message"));
+                case "presence" -> screen.title(ParticipantNames.names(Participant.readAll(message)));
                 default -> {
                     // Message of a newer server.
                 }
@@ -361,13 +361,13 @@ public final class ShellClient {
             }
             session = Optional.of(message.string("session_id"));
             watching = message.string("role").equals("watcher");
-            if (watching && !wishes.observe()) {
+            if (watching && !request.observe()) {
                 screen.status("you have read access to this shell (~. to leave)");
             }
             events.offer(new Event.Entered());
         }
 
-        private void complained(String code, String message) {
+        private void onError(String code, String message) {
             if (inside) {
                 screen.status(message);
             } else {

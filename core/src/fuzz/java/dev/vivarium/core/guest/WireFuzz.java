@@ -23,12 +23,12 @@ final class WireFuzz {
         var id = SandboxId.random(new SecureRandom());
         connection = new Connection(loop, id, SocketChannel.open(StandardProtocolFamily.UNIX));
         // What the host answers goes nowhere.
-        connection.lose(Disconnect.Cause.CLOSED, "only its frames are wanted");
+        connection.disconnect(Disconnect.Cause.CLOSED, "only its frames are wanted");
     }
 
     @AfterAll
     static void stop() {
-        connection.lose(Disconnect.Cause.CLOSED, "done");
+        connection.disconnect(Disconnect.Cause.CLOSED, "done");
         loop.close();
     }
 
@@ -49,7 +49,7 @@ final class WireFuzz {
         var reader = new FrameReader();
         var channelTable = new ChannelTable(connection.id());
         if (bytes[0] != 0) {
-            reader.trust();
+            reader.allowFullFrames();
             channelTable.welcome();
         }
         for (Service service : Service.values()) {

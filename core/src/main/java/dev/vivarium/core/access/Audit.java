@@ -1,6 +1,6 @@
 package dev.vivarium.core.access;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -61,7 +61,7 @@ public final class Audit implements AutoCloseable {
     public Audit(Db db, long keep) {
         this.db = db;
         this.rows = new AuditRows(db, keep);
-        this.worker = VitalThread.start("audit", this::run);
+        this.worker = CriticalThread.start("audit", this::run);
     }
 
     /// Records an operation. Returns at once, unless the principal has too many unwritten entries.

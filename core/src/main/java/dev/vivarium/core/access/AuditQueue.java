@@ -97,8 +97,8 @@ final class AuditQueue {
         }
     }
 
-    /// Returns the next entries, at most `most`. Empty if the queue is closed and empty.
-    List<Pending> take(int most) {
+    /// Returns the next entries, at most `max`. Empty if the queue is closed and empty.
+    List<Pending> take(int max) {
         lock.lock();
         try {
             while (pending.isEmpty() && !closed) {
@@ -107,15 +107,15 @@ final class AuditQueue {
             for (long left = GATHER.toNanos(); left > 0 && readers == 0 && !closed; ) {
                 left = await(urgent, left);
             }
-            return remove(most);
+            return remove(max);
         } finally {
             lock.unlock();
         }
     }
 
-    private List<Pending> remove(int most) {
+    private List<Pending> remove(int max) {
         var taken = new ArrayList<Pending>();
-        for (var all = pending.values().iterator(); all.hasNext() && taken.size() < most; all.remove()) {
+        for (var all = pending.values().iterator(); all.hasNext() && taken.size() < max; all.remove()) {
             Pending next = all.next();
             taken.add(next);
             shares.computeIfPresent(next.entry.user(), (_, count) -> count == 1 ? null : count - 1);
@@ -152,11 +152,11 @@ final class AuditQueue {
     }
 
     /// Waits before a retry. The wait ends early if a reader waits or the queue closes.
-    void pause(Duration most) {
+    void pause(Duration max) {
         lock.lock();
         try {
             int waiting = readers;
-            for (long left = most.toNanos(); left > 0 && readers <= waiting && !closed; ) {
+            for (long left = max.toNanos(); left > 0 && readers <= waiting && !closed; ) {
                 left = await(urgent, left);
             }
         } finally {

@@ -100,11 +100,11 @@ final class AuditRows {
 
     /// Returns the recent row of equal entries.
     private Optional<Recent> known(AuditEntry entry) {
-        Duration most = entry.isByWorker() ? FOLD_OF_WORKER : FOLD;
+        Duration max = entry.isByWorker() ? FOLD_OF_WORKER : FOLD;
         return Optional.of(entry)
                 .filter(AuditEntry::isFoldable)
                 .map(one -> recent.get(one.withoutTime()))
-                .filter(row -> entry.at().isBefore(row.since.plus(most)));
+                .filter(row -> entry.at().isBefore(row.since.plus(max)));
     }
 
     /// Returns false if the row was deleted.
@@ -141,8 +141,8 @@ final class AuditRows {
             var counts = db.read(sql -> sql.list(
                     "select user_id, count(*) from audit group by user_id",
                     row -> new RowsOf(row.getString(1), row.getLong(2))));
-            long most = fairShare(counts.stream().map(RowsOf::count).sorted().toList(), keep);
-            counts.stream().filter(rows -> rows.count > most).forEach(rows -> delete(rows.user, most));
+            long max = fairShare(counts.stream().map(RowsOf::count).sorted().toList(), keep);
+            counts.stream().filter(rows -> rows.count > max).forEach(rows -> delete(rows.user, max));
         } catch (SandboxException e) {
             LOG.warn("Old entries of the audit are deleted later: {}", e.getMessage());
         }
@@ -164,10 +164,10 @@ final class AuditRows {
         return keep;
     }
 
-    private void delete(@Nullable String user, long most) {
+    private void delete(@Nullable String user, long max) {
         String rows = user == null ? "user_id is null and cast(? as text) is null" : "user_id = ?";
         long last = db.read(sql ->
-                sql.number("select seq from audit where " + rows + " order by seq desc limit 1 offset ?", user, most));
+                sql.number("select seq from audit where " + rows + " order by seq desc limit 1 offset ?", user, max));
         int _ = db.write(sql -> sql.update("delete from audit where " + rows + " and seq <= ?", user, last));
     }
 }

@@ -27,7 +27,7 @@ public final class BrowserSessions {
     public static final Duration LENGTH = Duration.ofHours(12);
 
     /// Maximum number of sessions of one key. One more session evicts the oldest.
-    static final int MOST_PER_KEY = 100;
+    static final int MAX_PER_KEY = 100;
 
     private static final int CACHED = 10_000;
     private static final int ID_BYTES = 32;
@@ -133,8 +133,8 @@ public final class BrowserSessions {
                 "select hash from browser_sessions where key_hash = ? order by created_at desc, hash limit ? offset ?",
                 row -> row.getString(1),
                 owner,
-                MOST_PER_KEY,
-                MOST_PER_KEY - 1);
+                MAX_PER_KEY,
+                MAX_PER_KEY - 1);
         for (String hash : oldest) {
             sql.update("delete from browser_sessions where hash = ?", hash);
         }

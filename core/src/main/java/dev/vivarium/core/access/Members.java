@@ -73,20 +73,20 @@ public final class Members {
     }
 
     /// Invites a user, or changes the user's maximum scopes.
-    public Member invite(ThreadKey key, UserId user, Scopes most) {
+    public Member invite(ThreadKey key, UserId user, Scopes maxScopes) {
         var known = of(key);
         Failure.InvalidRequest.require(
                 known.size() < MOST || known.containsKey(user),
                 "user_id",
                 "cannot be invited: a thread has at most " + MOST);
-        var member = new Member(user, most, Instant.ofEpochMilli(clock.millis()));
+        var member = new Member(user, maxScopes, Instant.ofEpochMilli(clock.millis()));
         db.write(sql -> sql.update(
                 "insert into members (owner_id, thread_id, user_id, scopes, invited_at) values (?, ?, ?, ?, ?)"
                         + " on conflict (owner_id, thread_id, user_id) do update set scopes = excluded.scopes",
                 key.user().value(),
                 key.thread().value(),
                 user.value(),
-                most.text(),
+                maxScopes.text(),
                 member.invitedAt().toEpochMilli()));
         remember(key, member);
         changes.publish(user);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// An entry lives as long as its token could. The entries are in memory too, so that a check takes no query. A `jti`
 /// applies to its own sandbox only.
 final class Revocations {
-    private static final int MOST_PER_SANDBOX = 10_000;
+    private static final int MAX_PER_SANDBOX = 10_000;
 
     private final Db db;
     private final InstantSource clock;
@@ -94,7 +94,7 @@ final class Revocations {
         Instant now = clock.instant();
         var entry = new Entry(Kind.REVOKED, now, now.plus(TokenRequest.MAX_TTL));
         var entries = of(sandbox);
-        if (entries.size() >= MOST_PER_SANDBOX) {
+        if (entries.size() >= MAX_PER_SANDBOX) {
             throw new SandboxException(new AccessFailure.TooManyRevocations());
         }
         write(

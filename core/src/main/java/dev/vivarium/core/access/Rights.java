@@ -21,7 +21,7 @@ public final class Rights {
     }
 
     /// Returns the maximum scopes of any caller on any sandbox.
-    public Scopes most() {
+    public Scopes maxScopes() {
         return policy;
     }
 
@@ -49,7 +49,7 @@ public final class Rights {
     public Optional<Scopes> ofUser(UserId user, ThreadKey key) {
         return user.equals(key.user())
                 ? Optional.of(policy)
-                : members.find(key, user).map(member -> member.most().narrow(policy));
+                : members.find(key, user).map(member -> member.maxScopes().narrow(policy));
     }
 
     /// A token never exceeds the current rights of its subject.
@@ -58,7 +58,7 @@ public final class Rights {
             case OWNER, ADMIN -> Optional.of(grant.scopes().narrow(policy));
             case MEMBER ->
                 members.find(key, grant.subject())
-                        .map(member -> grant.scopes().narrow(member.most()).narrow(policy));
+                        .map(member -> grant.scopes().narrow(member.maxScopes()).narrow(policy));
         };
     }
 }

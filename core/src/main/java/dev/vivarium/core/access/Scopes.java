@@ -43,12 +43,12 @@ public record Scopes(Set<Scope> all) {
         return all.stream().anyMatch(scope -> scope.covers(wanted));
     }
 
-    /// Returns the scopes that both sets allow. A scope that `most` does not allow is reduced to its read-only
+    /// Returns the scopes that both sets allow. A scope that `max` does not allow is reduced to its read-only
     /// form.
-    public Scopes narrow(Scopes most) {
+    public Scopes narrow(Scopes max) {
         var kept = EnumSet.noneOf(Scope.class);
         for (Scope scope : Scope.values()) {
-            if (allows(scope) && most.allows(scope)) {
+            if (allows(scope) && max.allows(scope)) {
                 kept.add(scope);
             }
         }

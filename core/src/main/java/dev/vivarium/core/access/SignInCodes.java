@@ -24,10 +24,10 @@ public final class SignInCodes {
     public static final Duration LIFETIME = Duration.ofMinutes(5);
 
     /// Maximum number of unused codes of one key. One more code evicts the oldest.
-    static final int MOST_PER_KEY = 10;
+    static final int MAX_PER_KEY = 10;
 
     /// Maximum number of wrong codes in a minute, from all clients together.
-    static final int MOST_WRONG = 30;
+    static final int MAX_WRONG = 30;
 
     private static final Duration WINDOW = Duration.ofMinutes(1);
     private static final int BYTES = 32;
@@ -62,7 +62,7 @@ public final class SignInCodes {
         long present = codes.values().stream()
                 .filter(code -> code.keyHash().equals(keyHash))
                 .count();
-        if (present >= MOST_PER_KEY) {
+        if (present >= MAX_PER_KEY) {
             removeOldest(keyHash);
         }
         String text = Base64.getUrlEncoder().withoutPadding().encodeToString(MasterKey.bytes(random, BYTES));
@@ -88,7 +88,7 @@ public final class SignInCodes {
             windowStart = now;
             wrong = 0;
         }
-        if (wrong >= MOST_WRONG) {
+        if (wrong >= MAX_WRONG) {
             throw new SandboxException(
                     new RequestFailure.RateLimited("too many invalid sign-in codes; wait a minute, or use a key"));
         }

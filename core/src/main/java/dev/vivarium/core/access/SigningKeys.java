@@ -50,7 +50,7 @@ final class SigningKeys {
         var _ = prune();
         load();
         // Sandboxes may have ended while no server ran.
-        leftOver().forEach(this::retire);
+        endedWithKey().forEach(this::retire);
     }
 
     Optional<SigningKey> find(SandboxId sandbox) {
@@ -112,7 +112,7 @@ final class SigningKeys {
     }
 
     /// Returns ended sandboxes with a valid key. A key remains if it was created while the sandbox ended.
-    List<SandboxId> leftOver() {
+    List<SandboxId> endedWithKey() {
         if (keys.isEmpty()) {
             return List.of();
         }

@@ -195,7 +195,7 @@ public final class Tokens implements AutoCloseable {
             revocations.prune();
             form.prune();
             keys.prune().forEach(revocations::forget);
-            keys.leftOver().forEach(this::forget);
+            keys.endedWithKey().forEach(this::forget);
         } catch (SandboxException e) {
             LOG.warn("expired tokens are deleted later: {}", e.getMessage());
         }

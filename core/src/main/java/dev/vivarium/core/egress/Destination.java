@@ -30,7 +30,7 @@ record Destination(HostName host, int port, String path) {
         Matcher url = URL.matcher(target);
         if (!url.matches()) {
             String scheme = target.toLowerCase(Locale.ROOT).startsWith("https://")
-                    ? "what goes by https needs CONNECT"
+                    ? "an https request needs CONNECT"
                     : "this is a proxy: it takes CONNECT, and requests with a whole URL that begins with http://";
             throw Rejection.malformed(scheme);
         }

@@ -10,7 +10,7 @@ import javax.net.ssl.SSLSocketFactory;
 /// Egress settings of the server. Immutable.
 ///
 /// @param standard         allow-list of a sandbox whose create request has none
-/// @param most             upper limit for every allow-list
+/// @param maximum          upper limit for every allow-list
 /// @param privateAddresses non-public addresses that sandboxes may reach
 /// @param credentials      headers that the server adds to requests, by host
 /// @param connections      maximum number of concurrent connections of a sandbox
@@ -18,7 +18,7 @@ import javax.net.ssl.SSLSocketFactory;
 /// @param tls              source of TLS sockets for hosts with a credential
 public record EgressConfig(
         Egress standard,
-        Egress most,
+        Egress maximum,
         List<AddressBlock> privateAddresses,
         List<Credential> credentials,
         int connections,
@@ -52,19 +52,19 @@ public record EgressConfig(
 
     /// Throws `NotAllowed` if a list exceeds the upper limit of this server.
     public void require(Egress list) {
-        list.findBeyond(most).ifPresent(rule -> {
-            throw new SandboxException(
-                    new Failure.NotAllowed("egress to " + rule + " is more than this server gives; the most is "
-                            + (most.isEmpty() ? "none" : String.join(", ", most.texts()))));
+        list.findBeyond(maximum).ifPresent(rule -> {
+            throw new SandboxException(new Failure.NotAllowed(
+                    "egress to " + rule + " exceeds the egress-most setting of this server, which allows "
+                            + (maximum.isEmpty() ? "none" : String.join(", ", maximum.texts()))));
         });
     }
 
     /// Returns the same settings with other private addresses.
     public EgressConfig withPrivateAddresses(List<AddressBlock> other) {
-        return new EgressConfig(standard, most, other, credentials, connections, resolver, tls);
+        return new EgressConfig(standard, maximum, other, credentials, connections, resolver, tls);
     }
 
     public EgressConfig withResolver(Resolver other) {
-        return new EgressConfig(standard, most, privateAddresses, credentials, connections, other, tls);
+        return new EgressConfig(standard, maximum, privateAddresses, credentials, connections, other, tls);
     }
 }

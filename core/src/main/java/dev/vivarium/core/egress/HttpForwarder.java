@@ -78,7 +78,7 @@ final class HttpForwarder {
         } catch (Rejection e) {
             refuse(brokenBody.orElse(e));
         } catch (IOException e) {
-            breakOff();
+            abort();
         } finally {
             proxyConnection.closeHost();
             Tunnel.await(up);
@@ -87,7 +87,7 @@ final class HttpForwarder {
 
     /// Closes the connection, so that an incomplete response does not look complete. If the program has received
     /// nothing yet and its body is invalid, sends the rejection.
-    private void breakOff() throws IOException {
+    private void abort() throws IOException {
         if (!answered && brokenBody.isPresent()) {
             refuse(brokenBody.get());
         } else {
@@ -167,7 +167,7 @@ final class HttpForwarder {
             List<String> lines = readable(() -> firstLines(answers));
             ResponseHead head = readable(() -> ResponseHead.of(lines));
             if (head.status() == 101) {
-                throw Rejection.badAnswer(order.to() + " changes the protocol, which nobody asked for");
+                throw Rejection.badAnswer(order.to() + " switched protocols without an upgrade request");
             }
             if (!head.isInterim()) {
                 return head;

@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /// Token bucket: a burst, then a constant rate per second. Thread-safe.
 final class RateLimiter {
-    private final double most;
+    private final double max;
     private final double perNano;
 
     @GuardedBy("this")
@@ -15,7 +15,7 @@ final class RateLimiter {
     private long at = System.nanoTime();
 
     RateLimiter(int burst, int perSecond) {
-        this.most = burst;
+        this.max = burst;
         this.left = burst;
         this.perNano = perSecond / 1e9;
     }
@@ -23,7 +23,7 @@ final class RateLimiter {
     /// Takes a token and returns how long the caller must wait for it.
     synchronized Duration take() {
         long now = System.nanoTime();
-        left = Math.min(most, left + (now - at) * perNano) - 1;
+        left = Math.min(max, left + (now - at) * perNano) - 1;
         at = now;
         return left >= 0 ? Duration.ZERO : Duration.ofNanos((long) (-left / perNano));
     }

@@ -127,7 +127,7 @@ public final class SandboxEgress {
     /// Checks the allow-list of the sandbox and the limit of the server. The operator may have made the limit
     /// stricter after the allow-list was set.
     private boolean allows(HostName host, int port) {
-        return allowed.allows(host, port) && egressProxy.config().most().allows(host, port);
+        return allowed.allows(host, port) && egressProxy.config().maximum().allows(host, port);
     }
 
     private void serve(Channel channel) {

@@ -10,25 +10,25 @@ import java.util.Optional;
 /// @param name  name under which the guest keeps it, if any
 /// @param place position of the first output that the listener receives
 public record CommandStarted(
-        ProcessInfo.Kind kind, int pid, Optional<String> line, Optional<String> name, Place place) {
+        ProcessInfo.Kind kind, int pid, Optional<String> line, Optional<String> name, Position place) {
     /// Number of bytes of each stream before the first that the listener receives.
-    public record Place(long stdout, long stderr) {
-        public static final Place START = new Place(0, 0);
+    public record Position(long stdout, long stderr) {
+        public static final Position START = new Position(0, 0);
     }
 
     /// A command whose client waits for it.
     public static CommandStarted of(Command command, int pid) {
         return new CommandStarted(
-                ProcessInfo.Kind.EXEC, pid, Optional.of(line(command)), Optional.empty(), Place.START);
+                ProcessInfo.Kind.EXEC, pid, Optional.of(line(command)), Optional.empty(), Position.START);
     }
 
     /// A command that the guest keeps.
     public static CommandStarted kept(ProcessInfo.Kind kind, int pid, String line, String name) {
-        return new CommandStarted(kind, pid, Optional.of(line), Optional.of(name), Place.START);
+        return new CommandStarted(kind, pid, Optional.of(line), Optional.of(name), Position.START);
     }
 
     /// A kept command that was taken over.
-    public static CommandStarted found(ProcessInfo.Kind kind, int pid, String name, Place place) {
+    public static CommandStarted found(ProcessInfo.Kind kind, int pid, String name, Position place) {
         return new CommandStarted(kind, pid, Optional.empty(), Optional.of(name), place);
     }
 

@@ -68,7 +68,7 @@ public final class Execution implements AutoCloseable {
     public static Execution startKept(Guest guest, Command command, String name) {
         Payload request =
                 guest.canKeepProcesses() ? CommandCodec.kept(command).string(name) : CommandCodec.exec(command);
-        return begin(command, guest.openKept(Service.EXEC, request, program(command)), guest::explain);
+        return begin(command, guest.openKept(Service.EXEC, request, program(command)), guest::correctCause);
     }
 
     /// Starts `command` on a terminal that the guest keeps under `name`. All its output arrives as
@@ -80,7 +80,7 @@ public final class Execution implements AutoCloseable {
                     "a shell", "the guest of this sandbox, " + guest.build() + ", cannot keep one"));
         }
         Payload request = CommandCodec.kept(command).u16(columns).u16(rows).string(name);
-        return begin(command, guest.openKept(Service.PTY, request, program(command)), guest::explain);
+        return begin(command, guest.openKept(Service.PTY, request, program(command)), guest::correctCause);
     }
 
     /// Takes over a kept process. The output starts with the bytes that the guest kept; [#firstByte] is their
@@ -90,7 +90,7 @@ public final class Execution implements AutoCloseable {
         Command unknown = Command.of(name).withInput(Command.Input.STREAM);
         Channel channel = guest.attach(survivor, new RequestSubject.Program(name));
         Begun begun = channel.started(fields -> new Begun(fields.i32(), fields.u64(), fields.u64()));
-        return new Execution(channel, unknown, guest::explain, begun);
+        return new Execution(channel, unknown, guest::correctCause, begun);
     }
 
     private static RequestSubject program(Command command) {
@@ -149,7 +149,7 @@ public final class Execution implements AutoCloseable {
                 case Message.Eof _ -> {}
                 case Message.Ended _ -> {
                     progress = Progress.EXITED;
-                    Exit exit = watch.explain(channel.result(ExitCodec::read));
+                    Exit exit = watch.correctCause(channel.result(ExitCodec::read));
                     outputListener.exited(exit);
                     return new ExecEvent.Exited(exit);
                 }

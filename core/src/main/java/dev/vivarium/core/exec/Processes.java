@@ -80,13 +80,13 @@ public final class Processes {
                 && survivor.name().filter(name -> ID.matcher(name).matches()).isPresent();
     }
 
-    /// Announces [#moveTo]. Until it completes, lookups wait.
-    public void expectMove() {
+    /// Announces [#reattachTo]. Until it completes, lookups wait.
+    public void expectReattach() {
         handover.expect();
     }
 
     /// Finds the detached processes again on another guest, with the output that it kept.
-    public void moveTo(Guest guest) {
+    public void reattachTo(Guest guest) {
         List<SurvivingProcess> kept =
                 guest.survivors().stream().filter(Processes::isDetached).toList();
         var handedOver = new CountDownLatch(kept.size());
@@ -116,7 +116,7 @@ public final class Processes {
         } finally {
             handedOver.run();
         }
-        var place = new CommandStarted.Place(execution.firstByte(), execution.missed() - execution.firstByte());
+        var place = new CommandStarted.Position(execution.firstByte(), execution.missed() - execution.firstByte());
         execution.withListener(
                 commandListener.announce(CommandStarted.found(ProcessInfo.Kind.DETACHED, execution.pid(), id, place)));
         boolean counted = slots.tryAcquire();

@@ -26,7 +26,7 @@ public final class HostGit {
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final int MAX_SHOWN = 300;
     private static final int BLOCK = 512;
-    private static final int MOST_PROCESSES = 16;
+    private static final int MAX_PROCESSES = 16;
 
     private static final Map<String, String> ENVIRONMENT = Map.of(
             "GIT_CONFIG_NOSYSTEM", "1",
@@ -38,7 +38,7 @@ public final class HostGit {
     private final Duration idle;
 
     /// Programs in sandboxes start these processes, so their number is limited.
-    private final Semaphore processes = new Semaphore(MOST_PROCESSES, true);
+    private final Semaphore processes = new Semaphore(MAX_PROCESSES, true);
 
     /// @param idle longest time without data from a remote
     public HostGit(Duration idle) {

@@ -190,10 +190,10 @@ public final class Remote {
         };
     }
 
-    private byte[] read(OutboundHttp.Response response, int most) {
+    private byte[] read(OutboundHttp.Response response, int max) {
         var bytes = new ByteArrayOutputStream();
         try {
-            response.copyTo(new BoundedCopy(bytes, most));
+            response.copyTo(new BoundedCopy(bytes, max));
         } catch (OutboundException e) {
             throw failure(e, limits.call());
         } catch (IOException e) {
@@ -205,11 +205,11 @@ public final class Remote {
     /// Output that fails beyond a limit.
     private static final class BoundedCopy extends OutputStream {
         private final ByteArrayOutputStream out;
-        private final int most;
+        private final int max;
 
-        BoundedCopy(ByteArrayOutputStream out, int most) {
+        BoundedCopy(ByteArrayOutputStream out, int max) {
             this.out = out;
-            this.most = most;
+            this.max = max;
         }
 
         @Override
@@ -219,8 +219,8 @@ public final class Remote {
 
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
-            if (out.size() + length > most) {
-                throw new IOException("its response is longer than " + most + " bytes");
+            if (out.size() + length > max) {
+                throw new IOException("its response is longer than " + max + " bytes");
             }
             out.write(bytes, offset, length);
         }

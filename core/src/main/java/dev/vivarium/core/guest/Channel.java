@@ -85,7 +85,7 @@ public final class Channel implements AutoCloseable {
         try {
             return parse(awaitStarted(), shape);
         } catch (RuntimeException e) {
-            RuntimeException failed = e instanceof SandboxException known ? connection.explained(known) : e;
+            RuntimeException failed = e instanceof SandboxException known ? connection.diagnosed(known) : e;
             close();
             throw failed;
         }
@@ -122,7 +122,7 @@ public final class Channel implements AutoCloseable {
         try {
             return Optional.ofNullable(take(timeout.toNanos()));
         } catch (SandboxException e) {
-            throw connection.explained(e);
+            throw connection.diagnosed(e);
         }
     }
 
@@ -362,7 +362,7 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    private int awaitInputCredit(int most) {
+    private int awaitInputCredit(int max) {
         lock.lock();
         try {
             while (inputCredit == 0 && ending == null) {
@@ -376,7 +376,7 @@ public final class Channel implements AutoCloseable {
                 ending.requireReachable();
                 return 0;
             }
-            int portion = (int) Math.min(inputCredit, most);
+            int portion = (int) Math.min(inputCredit, max);
             inputCredit -= portion;
             return portion;
         } finally {

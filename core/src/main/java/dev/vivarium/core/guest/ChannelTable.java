@@ -44,7 +44,7 @@ final class ChannelTable implements FrameReader.Sink {
 
     private enum Stage {
         SILENT,
-        GREETED,
+        HELLO_RECEIVED,
         WELCOMED
     }
 
@@ -99,7 +99,7 @@ final class ChannelTable implements FrameReader.Sink {
     @Override
     public void frame(int number, Kind kind, ByteBuffer payload) {
         if (stage != Stage.WELCOMED) {
-            greet(number, kind, payload);
+            acceptHello(number, kind, payload);
         } else if (number == 0) {
             control(kind, payload);
         } else {
@@ -136,11 +136,12 @@ final class ChannelTable implements FrameReader.Sink {
         }
     }
 
-    private void greet(int number, Kind kind, ByteBuffer payload) {
+    private void acceptHello(int number, Kind kind, ByteBuffer payload) {
         if (stage != Stage.SILENT || number != 0 || kind != Kind.HELLO) {
-            throw new ProtocolViolation("the guest must say HELLO and then wait, but sent " + kind);
+            throw new ProtocolViolation(
+                    "expected HELLO on channel 0 and nothing else before WELCOME, but the guest sent " + kind);
         }
-        stage = Stage.GREETED;
+        stage = Stage.HELLO_RECEIVED;
         hello.complete(Fields.copyOf(payload));
     }
 
@@ -194,7 +195,7 @@ final class ChannelTable implements FrameReader.Sink {
                     + " for listener " + Integer.toUnsignedString(listener));
         }
         if (!incomingConnections.enter()) {
-            throw new ProtocolViolation("more than " + incomingConnections.most() + " connections arrived");
+            throw new ProtocolViolation("more than " + incomingConnections.max() + " connections arrived");
         }
         arrived.put(number, incomingConnections);
         Channel channel = incomingConnections.admit(number);

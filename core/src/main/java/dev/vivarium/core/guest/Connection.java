@@ -28,9 +28,10 @@ import org.slf4j.LoggerFactory;
 /// - **Out**: callers write in their own thread, one frame at a time ([FrameWriter]). The loop writes nothing, so it
 ///   cannot wait for a guest that does not read. A deadlock in which both peers wait for the other to read is therefore
 ///   impossible.
-/// - **End**: [#lose] takes effect once, from either side. It closes the socket, ends every channel with the same
+/// - **End**: [#disconnect] takes effect once, from either side. It closes the socket, ends every channel with the same
 ///   failure, and wakes all threads that wait for a message, for credit, for room in the socket or for a pong. A
-///   channel is first added and then checked, so a channel that is being opened is either ended by `lose` or sees the
+///   channel is first added and then checked, so a channel that is being opened is either ended by `disconnect` or sees
+/// the
 ///   loss.
 final class Connection {
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -90,7 +91,7 @@ final class Connection {
 
     /// Accepts frames of every kind and full length. Must be called before WELCOME is sent.
     void welcome() {
-        reader.trust();
+        reader.allowFullFrames();
         channelTable.welcome();
     }
 
@@ -101,12 +102,12 @@ final class Connection {
             reader.restore(buffer);
             buffer.limit(buffer.position() + limit);
             if (socket.read(buffer) < 0) {
-                lose(Disconnect.Cause.BROKEN, "the guest hung up");
+                disconnect(Disconnect.Cause.BROKEN, "the guest hung up");
                 return;
             }
             reader.read(buffer.flip(), channelTable);
         } catch (IOException e) {
-            lose(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
+            disconnect(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
         } catch (ProtocolViolation e) {
             violated(e);
         } finally {
@@ -121,7 +122,7 @@ final class Connection {
     /// Writes one frame. Throws if the connection is lost.
     void send(ByteBuffer... frame) {
         if (!offer(frame)) {
-            throw explained(unreachable());
+            throw diagnosed(unreachable());
         }
     }
 
@@ -131,7 +132,7 @@ final class Connection {
             outbound.send(frame);
             return true;
         } catch (IOException e) {
-            lose(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
+            disconnect(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
             return false;
         }
     }
@@ -141,21 +142,21 @@ final class Connection {
         try {
             return outbound.trySend(frame, nanos);
         } catch (IOException e) {
-            lose(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
+            disconnect(Disconnect.Cause.BROKEN, "the stream broke: " + e.getMessage());
             return false;
         }
     }
 
     /// Closes the connection after a protocol violation; returns the exception for its callers.
     SandboxException violated(ProtocolViolation violation) {
-        if (lose(Disconnect.Cause.VIOLATION, "it broke the protocol: " + violation.getMessage())) {
+        if (disconnect(Disconnect.Cause.VIOLATION, "it broke the protocol: " + violation.getMessage())) {
             log.warn("sandbox {} broke the protocol, closing its connection: {}", id, violation.getMessage());
         }
         return unreachable();
     }
 
     /// Ends the connection. Returns false if it has ended before.
-    boolean lose(Disconnect.Cause cause, String why) {
+    boolean disconnect(Disconnect.Cause cause, String why) {
         var mine = new Disconnect(cause, why);
         if (!loss.compareAndSet(null, mine)) {
             return false;
@@ -190,9 +191,9 @@ final class Connection {
 
     /// Replaces `failed` by the explanation of the observer, if the cause is a lost connection. Can block, so the
     /// caller must hold no lock.
-    SandboxException explained(SandboxException failed) {
+    SandboxException diagnosed(SandboxException failed) {
         if (loss.get() != null && failed.failure() instanceof Failure.GuestUnreachable lost) {
-            return new SandboxException(observer.explain(lost), failed);
+            return new SandboxException(observer.diagnose(lost), failed);
         }
         return failed;
     }

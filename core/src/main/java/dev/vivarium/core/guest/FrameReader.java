@@ -2,7 +2,7 @@ package dev.vivarium.core.guest;
 
 import java.nio.ByteBuffer;
 
-/// Splitter of the bytes of one guest into frames. Confined to the guest loop, except [#trust].
+/// Splitter of the bytes of one guest into frames. Confined to the guest loop, except [#allowFullFrames].
 ///
 /// It buffers an incomplete frame until the rest arrives. The buffer holds received bytes only, never the announced
 /// length.
@@ -25,7 +25,7 @@ final class FrameReader {
     }
 
     /// Allows frames of full length.
-    void trust() {
+    void allowFullFrames() {
         maxPayload = Payload.MAX;
     }
 

@@ -50,11 +50,11 @@ public final class Guest implements AutoCloseable {
 
     /// Performs the handshake with the guest on `socket`, and takes ownership of the socket. Throws if HELLO does
     /// not arrive within five seconds, or if its secret is wrong.
-    public static Guest greet(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
-        return greet(loop.attach(id, socket), secret, TIMEOUT);
+    public static Guest handshake(GuestLoop loop, SandboxId id, SocketChannel socket, String secret) {
+        return handshake(loop.attach(id, socket), secret, TIMEOUT);
     }
 
-    static Guest greet(Connection connection, String secret, Duration timeout) {
+    static Guest handshake(Connection connection, String secret, Duration timeout) {
         ChannelTable channelTable = connection.channelTable();
         try {
             Hello hello = read(connection, await(connection, channelTable.hello(), timeout));
@@ -71,7 +71,7 @@ public final class Guest implements AutoCloseable {
             connection.send(new Payload().u16(GENERATION).frame(0, Kind.WELCOME));
             return new Guest(connection, hello, new AtomicLong(), Notification.EACH_CHANNEL);
         } catch (RuntimeException e) {
-            connection.lose(Disconnect.Cause.BROKEN, "the handshake failed");
+            connection.disconnect(Disconnect.Cause.BROKEN, "the handshake failed");
             throw connection.isLostByServer() ? failed(connection, e) : e;
         }
     }
@@ -79,7 +79,7 @@ public final class Guest implements AutoCloseable {
     /// Failure of a handshake that the server aborted; the guest is not at fault.
     private static SandboxException failed(Connection connection, RuntimeException cause) {
         String why = connection.loss().map(Disconnect::why).orElse("");
-        return new SandboxException(new Failure.ProviderFailed("greet the guest", why), cause);
+        return new SandboxException(new Failure.ProviderFailed("connect to the guest", why), cause);
     }
 
     public SandboxId id() {
@@ -285,8 +285,8 @@ public final class Guest implements AutoCloseable {
     }
 
     /// Corrects the exit of a command with facts of the observer, such as an OOM kill.
-    public Exit explain(Exit exit) {
-        return connection.observer().explain(exit);
+    public Exit correctCause(Exit exit) {
+        return connection.observer().correctCause(exit);
     }
 
     public boolean isOpen() {
@@ -307,7 +307,7 @@ public final class Guest implements AutoCloseable {
     /// Closes the connection. The guest and its processes continue, and the guest reconnects. Idempotent.
     @Override
     public void close() {
-        connection.lose(Disconnect.Cause.CLOSED, "the connection was closed");
+        connection.disconnect(Disconnect.Cause.CLOSED, "the connection was closed");
     }
 
     private static Hello read(Connection connection, Fields fields) {
@@ -320,7 +320,7 @@ public final class Guest implements AutoCloseable {
 
     private static SandboxException refuse(Connection connection, String why) {
         connection.offer(new Payload().string(why).frame(0, Kind.REFUSE));
-        connection.lose(Disconnect.Cause.VIOLATION, why);
+        connection.disconnect(Disconnect.Cause.VIOLATION, why);
         return connection.unreachable();
     }
 

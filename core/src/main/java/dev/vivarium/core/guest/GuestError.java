@@ -49,7 +49,7 @@ record GuestError(Code code, long actual, long limit, String message) {
             case NOT_PERMITTED -> notPermitted(subject);
             case EXISTS -> exists(subject);
             case NOT_A_FILE -> wrongType(subject, "is not a regular file");
-            case NOT_A_DIRECTORY -> wrongType(subject, "is not a directory, or leads through something that is none");
+            case NOT_A_DIRECTORY -> wrongType(subject, "is not a directory, or a part of its path is not one");
             case NOT_EMPTY -> wrongType(subject, "is a directory that is not empty");
             case ESCAPES -> escapes(subject);
             case TOO_LARGE -> new Failure.FileTooLarge(limit, actual);

@@ -1,7 +1,7 @@
 package dev.vivarium.core.guest;
 
 import dev.vivarium.core.ByteBudget;
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxId;
@@ -55,7 +55,7 @@ public final class GuestLoop implements AutoCloseable {
     private GuestLoop(Selector selector, ByteBudget memory) {
         this.selector = selector;
         this.memory = memory;
-        this.worker = VitalThread.unstarted("guest-loop", this::run);
+        this.worker = CriticalThread.unstarted("guest-loop", this::run);
     }
 
     /// Starts a loop with its own memory budget.
@@ -85,7 +85,7 @@ public final class GuestLoop implements AutoCloseable {
             socket.configureBlocking(false);
             socket.register(selector, SelectionKey.OP_READ, connection);
         } catch (IOException | RuntimeException e) {
-            connection.lose(Disconnect.Cause.SERVER_FAULT, "its socket cannot be read: " + e.getMessage());
+            connection.disconnect(Disconnect.Cause.SERVER_FAULT, "its socket cannot be read: " + e.getMessage());
             throw new SandboxException(new Failure.ProviderFailed("read from the guest", String.valueOf(e)), e);
         }
         selector.wakeup();
@@ -158,7 +158,7 @@ public final class GuestLoop implements AutoCloseable {
                 selector.select(this::serve);
                 probes.forEach(CountDownLatch::countDown);
             }
-            loseAll();
+            disconnectAll();
             selector.selectNow(); // releases the descriptors of the closed sockets
             selector.close();
         } catch (IOException e) {
@@ -166,9 +166,9 @@ public final class GuestLoop implements AutoCloseable {
         }
     }
 
-    private void loseAll() {
+    private void disconnectAll() {
         for (SelectionKey key : List.copyOf(selector.keys())) {
-            ((Connection) key.attachment()).lose(Disconnect.Cause.CLOSED, "the server is stopping");
+            ((Connection) key.attachment()).disconnect(Disconnect.Cause.CLOSED, "the server is stopping");
         }
     }
 
@@ -183,13 +183,13 @@ public final class GuestLoop implements AutoCloseable {
                 connection.read(buffer, READ);
             }
         } catch (CancelledKeyException e) {
-            connection.lose(Disconnect.Cause.SERVER_FAULT, "its socket was closed");
+            connection.disconnect(Disconnect.Cause.SERVER_FAULT, "its socket was closed");
         } catch (RuntimeException e) {
             log.error("the server failed while it read from sandbox {}", connection.id(), e);
-            connection.lose(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
+            connection.disconnect(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
         } catch (Error e) {
             // Frames of this read may be lost, so the stream cannot continue.
-            connection.lose(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
+            connection.disconnect(Disconnect.Cause.SERVER_FAULT, "the server failed to handle its bytes");
             throw e;
         }
     }

@@ -3,8 +3,8 @@ package dev.vivarium.core.guest;
 import dev.vivarium.model.Exit;
 import dev.vivarium.model.Failure;
 
-/// Observer of a guest. It is notified of each opened and ended channel, and explains disconnects and exits. Must be
-/// thread-safe.
+/// Observer of a guest. It is notified of each opened and ended channel, and corrects the causes of disconnects and
+/// exits. Must be thread-safe.
 public interface GuestObserver {
     /// Default observer, which does nothing.
     GuestObserver NONE = new GuestObserver() {};
@@ -30,19 +30,19 @@ public interface GuestObserver {
 
     /// Failure for the callers of a lost guest. Called in the thread of the caller, without locks; may block
     /// briefly.
-    default Failure explain(Failure.GuestUnreachable loss) {
+    default Failure diagnose(Failure.GuestUnreachable loss) {
         return loss;
     }
 
     /// Starts to observe a command, before its start. Close the result.
     default CommandWatch watchCommand() {
-        return this::explain;
+        return this::correctCause;
     }
 
     /// Observation of one command. Must be thread-safe.
     interface CommandWatch extends AutoCloseable {
         /// Corrects the exit of the command.
-        Exit explain(Exit exit);
+        Exit correctCause(Exit exit);
 
         /// Idempotent.
         @Override
@@ -50,7 +50,7 @@ public interface GuestObserver {
     }
 
     /// Corrects the exit of a command with facts that the guest does not have, such as an OOM kill.
-    default Exit explain(Exit exit) {
+    default Exit correctCause(Exit exit) {
         return exit;
     }
 }

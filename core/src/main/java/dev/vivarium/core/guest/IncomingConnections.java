@@ -6,26 +6,26 @@ import java.util.function.Consumer;
 /// Incoming connections of one listener inside a sandbox: their maximum number and their handler. Thread-safe.
 final class IncomingConnections {
     private final Connection connection;
-    private final int most;
+    private final int max;
     private final Consumer<Channel> taker;
 
     /// Confined to the guest loop.
     private int inside;
 
-    IncomingConnections(Connection connection, int most, Consumer<Channel> taker) {
+    IncomingConnections(Connection connection, int max, Consumer<Channel> taker) {
         this.connection = connection;
-        this.most = most;
+        this.max = max;
         this.taker = taker;
     }
 
-    int most() {
-        return most;
+    int max() {
+        return max;
     }
 
     /// Counts one more connection. Returns false if the maximum is reached. Only the guest loop calls this and
     /// [#leave].
     boolean enter() {
-        if (inside == most) {
+        if (inside == max) {
             return false;
         }
         inside++;

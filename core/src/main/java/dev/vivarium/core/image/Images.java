@@ -72,8 +72,8 @@ public final class Images {
         if (!Files.isDirectory(root)) {
             throw SandboxException.invalid(
                     "image",
-                    "'" + name + "' is not there, only " + names()
-                            + "; viv image build makes debian and worker, viv image import any other");
+                    "'" + name + "' does not exist; there is " + names()
+                            + ". viv image build creates debian and worker, viv image import creates others");
         }
         try {
             return at(root);

@@ -34,10 +34,10 @@ record Interpreter(Path program, Path prefix, int minor) {
 
     /// Returns the first interpreter that is new enough: first those that machines see, then others that are
     /// installed on the host.
-    static Optional<Interpreter> find(int leastMinor) {
-        return Stream.concat(visibleInMachines(leastMinor), installed())
+    static Optional<Interpreter> find(int minMinor) {
+        return Stream.concat(visibleInMachines(minMinor), installed())
                 .flatMap(program -> examine(program).stream())
-                .filter(found -> found.minor >= leastMinor)
+                .filter(found -> found.minor >= minMinor)
                 .findFirst();
     }
 
@@ -97,9 +97,9 @@ record Interpreter(Path program, Path prefix, int minor) {
         }
     }
 
-    private static Stream<Path> visibleInMachines(int leastMinor) {
+    private static Stream<Path> visibleInMachines(int minMinor) {
         var names = new ArrayList<>(List.of("python3"));
-        for (int minor = leastMinor; minor <= NEWEST; minor++) {
+        for (int minor = minMinor; minor <= NEWEST; minor++) {
             names.add("python3." + minor);
         }
         return SEEN_BY_MACHINES.reversed().stream()

@@ -179,7 +179,7 @@ final class Tree {
                             PosixFilePermission.OTHERS_READ,
                             PosixFilePermission.OTHERS_EXECUTE));
         } else if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
-            throw new IOException("'" + directory.getFileName() + "' is used as a directory but is none");
+            throw new IOException("'" + directory.getFileName() + "' is used as a directory but is not one");
         }
         return directory;
     }

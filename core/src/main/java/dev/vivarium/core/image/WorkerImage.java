@@ -40,11 +40,11 @@ public final class WorkerImage {
         OPENHANDS("openhands", 12);
 
         private final String label;
-        private final int leastMinor;
+        private final int minMinor;
 
-        Runtime(String label, int leastMinor) {
+        Runtime(String label, int minMinor) {
             this.label = label;
-            this.leastMinor = leastMinor;
+            this.minMinor = minMinor;
         }
 
         public String label() {
@@ -66,7 +66,7 @@ public final class WorkerImage {
                 .toList();
         var interpreter = interpreter(order, wanted);
         var possible = wanted.stream()
-                .filter(runtime -> runtime.leastMinor <= interpreter.minor())
+                .filter(runtime -> runtime.minMinor <= interpreter.minor())
                 .toList();
         progress.accept("using " + interpreter.program() + " (3." + interpreter.minor() + ")");
         var contents = new ArrayList<String>();
@@ -82,29 +82,28 @@ public final class WorkerImage {
     /// Selects one interpreter for all runtimes. If none is new enough for all, selects one for the runtimes that
     /// it supports.
     private Interpreter interpreter(Order order, List<Runtime> wanted) throws IOException {
-        int most = wanted.stream().mapToInt(runtime -> runtime.leastMinor).max().orElseThrow();
-        int least =
-                wanted.stream().mapToInt(runtime -> runtime.leastMinor).min().orElseThrow();
+        int max = wanted.stream().mapToInt(runtime -> runtime.minMinor).max().orElseThrow();
+        int min = wanted.stream().mapToInt(runtime -> runtime.minMinor).min().orElseThrow();
         if (order.python().isPresent()) {
             var chosen = Interpreter.at(order.python().get());
-            if (chosen.minor() < most) {
-                throw new IOException(order.python().get() + " is Python 3." + chosen.minor() + "; " + needs(most));
+            if (chosen.minor() < max) {
+                throw new IOException(order.python().get() + " is Python 3." + chosen.minor() + "; " + needs(max));
             }
             return chosen;
         }
-        var best = Interpreter.find(most);
-        if (best.isEmpty() && order.runtimes().isEmpty() && most > least) {
-            progress.accept("left out: openhands; " + needs(most));
-            best = Interpreter.find(least);
-            most = least;
+        var best = Interpreter.find(max);
+        if (best.isEmpty() && order.runtimes().isEmpty() && max > min) {
+            progress.accept("left out: openhands; " + needs(max));
+            best = Interpreter.find(min);
+            max = min;
         }
-        int missing = most;
+        int missing = max;
         return best.orElseThrow(() -> new IOException("no Python: " + needs(missing)));
     }
 
     private static String needs(int minor) {
         return "a Python 3." + minor + " or newer with pip is needed: install one (Debian 13 has python3.13 and"
-                + " python3-pip, `pyenv install 3." + Math.max(minor, Runtime.OPENHANDS.leastMinor)
+                + " python3-pip, `pyenv install 3." + Math.max(minor, Runtime.OPENHANDS.minMinor)
                 + "` makes one), or name its directory with --python";
     }
 

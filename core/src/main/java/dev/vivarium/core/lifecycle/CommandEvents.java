@@ -16,14 +16,14 @@ import java.util.function.LongSupplier;
 
 /// Writer of the events of one command. Thread-safe.
 ///
-/// It publishes the first output at once, and collects later output for [Pace]. If there is too much output, an event
-/// contains the beginning and the number of omitted bytes.
+/// It publishes the first output at once, and collects later output for [PublishLimits]. If there is too much output,
+/// an event contains the beginning and the number of omitted bytes.
 final class CommandEvents implements OutputListener {
     /// Characters of one stream in one event.
-    private static final int MOST_AT_ONCE = 8 * 1024;
+    private static final int MAX_AT_ONCE = 8 * 1024;
 
     private final CommandEvent.Target target;
-    private final Pace pace;
+    private final PublishLimits publishLimits;
     private final Consumer<CommandEvent> log;
     private final Runnable onEnd;
     private final LongSupplier nanos;
@@ -50,7 +50,7 @@ final class CommandEvents implements OutputListener {
     private boolean ended;
 
     /// Frequency and amount of output events.
-    enum Pace {
+    enum PublishLimits {
         COMMAND(100_000_000, 1 << 20),
         /// Published by [#publishDue] only, because the thread that reads a terminal also echoes the input.
         TERMINAL(250_000_000, 16 << 20);
@@ -58,11 +58,11 @@ final class CommandEvents implements OutputListener {
         private final long nanos;
 
         /// Characters of the whole command. Later events contain only the number of omitted bytes.
-        private final int mostInAll;
+        private final int maxInAll;
 
-        Pace(long nanos, int mostInAll) {
+        PublishLimits(long nanos, int maxInAll) {
             this.nanos = nanos;
-            this.mostInAll = mostInAll;
+            this.maxInAll = maxInAll;
         }
     }
 
@@ -70,23 +70,28 @@ final class CommandEvents implements OutputListener {
     ///
     /// @param from      position of the first byte that the listener receives
     /// @param published position up to which the log contains the output
-    record Bookmark(CommandStarted.Place from, CommandStarted.Place published) {
-        static final Bookmark START = new Bookmark(CommandStarted.Place.START, CommandStarted.Place.START);
+    record ResumePosition(CommandStarted.Position from, CommandStarted.Position published) {
+        static final ResumePosition START =
+                new ResumePosition(CommandStarted.Position.START, CommandStarted.Position.START);
     }
 
     /// @param onEnd called after the last event
     CommandEvents(
-            CommandEvent.Target target, Pace pace, Consumer<CommandEvent> log, Runnable onEnd, LongSupplier nanos) {
+            CommandEvent.Target target,
+            PublishLimits publishLimits,
+            Consumer<CommandEvent> log,
+            Runnable onEnd,
+            LongSupplier nanos) {
         this.target = target;
-        this.pace = pace;
+        this.publishLimits = publishLimits;
         this.log = log;
         this.onEnd = onEnd;
         this.nanos = nanos;
-        this.publishedAt = nanos.getAsLong() - pace.nanos;
+        this.publishedAt = nanos.getAsLong() - publishLimits.nanos;
     }
 
     /// Resumes at a bookmark. From now on events contain positions.
-    CommandEvents resumedAt(Bookmark at) {
+    CommandEvents resumedAt(ResumePosition at) {
         lock.lock();
         try {
             streams.put(ExecEvent.Stream.STDOUT, new StreamText(at.from.stdout(), at.published.stdout()));
@@ -102,10 +107,10 @@ final class CommandEvents implements OutputListener {
     public void output(ExecEvent.Stream stream, byte[] bytes) {
         lock.lock();
         try {
-            int room = Math.min(MOST_AT_ONCE, pace.mostInAll - published);
+            int room = Math.min(MAX_AT_ONCE, publishLimits.maxInAll - published);
             omitted +=
                     streams.computeIfAbsent(stream, s -> new StreamText(0, 0)).add(bytes, room);
-            if (pace == Pace.COMMAND && isDueLocked()) {
+            if (publishLimits == PublishLimits.COMMAND && isDueLocked()) {
                 publishLocked();
             }
         } finally {
@@ -127,7 +132,7 @@ final class CommandEvents implements OutputListener {
 
     @GuardedBy("lock")
     private boolean isDueLocked() {
-        return nanos.getAsLong() - publishedAt >= pace.nanos;
+        return nanos.getAsLong() - publishedAt >= publishLimits.nanos;
     }
 
     @Override
@@ -208,11 +213,11 @@ final class CommandEvents implements OutputListener {
             this.known = known;
         }
 
-        /// Adds bytes until the text has `most` characters. Returns the number of omitted bytes.
-        long add(byte[] all, int most) {
+        /// Adds bytes until the text has `max` characters. Returns the number of omitted bytes.
+        long add(byte[] all, int max) {
             int old = (int) Math.clamp(known - end, 0, all.length);
             end += all.length;
-            int room = Math.max(0, most - text.length());
+            int room = Math.max(0, max - text.length());
             int taken = Math.min(all.length - old, room);
             int omitted = all.length - old - taken;
             text.append(decoder.decode(all, old, taken));

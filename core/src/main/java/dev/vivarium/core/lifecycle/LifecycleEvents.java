@@ -67,7 +67,7 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
         var self = new AtomicReference<CommandEvents>();
         var events = new CommandEvents(
                 target,
-                isShell ? CommandEvents.Pace.TERMINAL : CommandEvents.Pace.COMMAND,
+                isShell ? CommandEvents.PublishLimits.TERMINAL : CommandEvents.PublishLimits.COMMAND,
                 event -> append(sandbox, event),
                 () -> commands.remove(self.get()),
                 System::nanoTime);
@@ -81,11 +81,12 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
 
     /// If an earlier server started the command, the log contains its output up to some byte, and the guest repeats
     /// the output that it still has.
-    private CommandEvents.Bookmark bookmark(SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
+    private CommandEvents.ResumePosition bookmark(
+            SandboxId sandbox, CommandStarted started, CommandEvent.Target target) {
         if (started.line().isPresent()) {
-            return CommandEvents.Bookmark.START;
+            return CommandEvents.ResumePosition.START;
         }
-        var published = CommandStarted.Place.START;
+        var published = CommandStarted.Position.START;
         try {
             long after = 0;
             List<Event> page;
@@ -104,15 +105,15 @@ public final class LifecycleEvents implements SandboxListener, AutoCloseable {
                     target.pid(),
                     e.getMessage());
         }
-        return new CommandEvents.Bookmark(started.place(), published);
+        return new CommandEvents.ResumePosition(started.place(), published);
     }
 
     /// Returns the position after an event, or `before` if the event belongs to another command.
-    private CommandStarted.Place end(Event event, CommandEvent.Target target, CommandStarted.Place before) {
+    private CommandStarted.Position end(Event event, CommandEvent.Target target, CommandStarted.Position before) {
         return isOurs(event)
                         && log.codec().decode(event) instanceof CommandEvent.Output output
                         && output.target().equals(target)
-                ? new CommandStarted.Place(
+                ? new CommandStarted.Position(
                         output.stdout().end().orElse(before.stdout()),
                         output.stderr().end().orElse(before.stderr()))
                 : before;

@@ -241,7 +241,7 @@ public final class EventLog implements AutoCloseable {
         if (isAsBefore && !db.read(sql -> EventRows.hasOlder(sql, logId, before))) {
             return 0;
         }
-        long last = db.read(sql -> EventRows.lastToGo(sql, logId, before, characters));
+        long last = db.read(sql -> EventRows.lastExpired(sql, logId, before, characters));
         if (last > 0) {
             readers.forEach(reader -> reader.await(logId));
         }

@@ -1,6 +1,6 @@
 package dev.vivarium.core.log;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.store.Db;
 import dev.vivarium.core.store.Sql;
 import dev.vivarium.model.Event;
@@ -95,7 +95,7 @@ public final class EventReader implements AutoCloseable {
         this.db = db;
         this.name = name;
         this.handler = handler;
-        this.worker = VitalThread.unstarted("log-reader-" + name, this::run);
+        this.worker = CriticalThread.unstarted("log-reader-" + name, this::run);
     }
 
     void start() {

@@ -104,7 +104,7 @@ final class EventRows {
         });
         text.append(" order by ").append(order).append(" limit ?");
         arguments.add(query.limit());
-        arguments.add(Query.MOST_CHARACTERS);
+        arguments.add(Query.MAX_CHARACTERS);
         return sql.list(bounded(text.toString(), order), EventRows::read, arguments.toArray());
     }
 
@@ -120,7 +120,7 @@ final class EventRows {
                 prefix.length(),
                 prefix,
                 limit,
-                Query.MOST_CHARACTERS);
+                Query.MAX_CHARACTERS);
     }
 
     /// Bounds the rows of a query by the total size of their data (the last argument), with at least one row. The
@@ -174,7 +174,7 @@ final class EventRows {
 
     /// Returns the last number that retention deletes: older than `before`, or beyond the newest `characters` of
     /// data. Returns zero if retention deletes nothing.
-    static long lastToGo(Sql sql, LogId logId, Instant before, long characters) throws SQLException {
+    static long lastExpired(Sql sql, LogId logId, Instant before, long characters) throws SQLException {
         return sql.number(
                 "select max(seq) from (select seq, created_at, sum(length(event_data)) over (order by seq desc) as kept"
                         + " from sandbox_events where sandbox_id = ?) as newest where created_at < ? or kept > ?",

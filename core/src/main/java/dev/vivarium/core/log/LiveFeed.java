@@ -22,8 +22,8 @@ public final class LiveFeed {
     }
 
     /// Events in commit order, and the gaps before them. Immutable.
-    public record Heard(Missed missed, List<Event> events) {
-        static final Heard NOTHING = new Heard(Missed.NOTHING, List.of());
+    public record FeedPage(Missed missed, List<Event> events) {
+        static final FeedPage NOTHING = new FeedPage(Missed.NOTHING, List.of());
     }
 
     /// Events that a reader missed.
@@ -45,15 +45,15 @@ public final class LiveFeed {
     }
 
     /// Returns the next events. Waits at most `timeout` for the first, and returns none at the timeout.
-    public Heard next(Duration timeout) throws InterruptedException {
+    public FeedPage next(Duration timeout) throws InterruptedException {
         budget.blocks();
         RecentEvents.Slice slice = everything.after(position, timeout);
         budget.spend(LogFollower.cost(slice.events()));
         if (slice.events().isEmpty()) {
-            return Heard.NOTHING;
+            return FeedPage.NOTHING;
         }
         Missed missed = slice.from() > position + 1 ? trail.between(position + 1, slice.from() - 1) : Missed.NOTHING;
         position = slice.from() + slice.events().size() - 1;
-        return new Heard(missed, slice.events());
+        return new FeedPage(missed, slice.events());
     }
 }

@@ -13,7 +13,7 @@ public record Query(long afterSeq, Optional<Instant> since, Optional<String> typ
     public static final int MOST = 1000;
 
     /// Maximum size of the data in one read, regardless of the limit. The next read returns the rest.
-    public static final int MOST_CHARACTERS = 2 * 1024 * 1024;
+    public static final int MAX_CHARACTERS = 2 * 1024 * 1024;
 
     public Query {
         require(limit >= 1 && limit <= MOST, "limit", "must be 1 to " + MOST);

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /// It keeps no state for readers, so that a slow reader costs nothing. Events that a reader has not read in time are
 /// dropped here; the store may still have them.
 final class RecentEvents {
-    private static final int MOST_EVENTS = 512;
-    private static final int MOST_CHARACTERS = 1 << 20;
+    private static final int MAX_EVENTS = 512;
+    private static final int MAX_CHARACTERS = 1 << 20;
 
     /// Limits of one read: a blocked reader holds no more than this.
     static final int EVENTS_AT_ONCE = 128;
@@ -54,7 +54,7 @@ final class RecentEvents {
                 characters += event.data().length();
                 last++;
             }
-            while (events.size() > MOST_EVENTS || characters > MOST_CHARACTERS && events.size() > 1) {
+            while (events.size() > MAX_EVENTS || characters > MAX_CHARACTERS && events.size() > 1) {
                 characters -= events.removeFirst().data().length();
             }
             more.signalAll();

@@ -30,7 +30,7 @@ public enum FileOperation {
     }
 
     /// Operation without a result that can throw an `IOException`.
-    public interface Act {
+    public interface Action {
         void run() throws IOException;
     }
 
@@ -42,7 +42,7 @@ public enum FileOperation {
         }
     }
 
-    public void run(Act act) {
+    public void run(Action act) {
         this.<Boolean>get(() -> {
             act.run();
             return true;

@@ -168,12 +168,12 @@ public final class Inventory {
     }
 
     /// Moves a disk back from `orphans/`.
-    public void takeBack(SandboxId id) {
-        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), locations(places.disks())));
+    public void restoreOrphan(SandboxId id) {
+        FileOperation.SET_ASIDE.run(() -> orphans.restoreOrphan(id.value(), locations(places.disks())));
     }
 
-    public void takeBack(SnapshotId id) {
-        FileOperation.SET_ASIDE.run(() -> orphans.takeBack(id.value(), locations(places.snapshots())));
+    public void restoreOrphan(SnapshotId id) {
+        FileOperation.SET_ASIDE.run(() -> orphans.restoreOrphan(id.value(), locations(places.snapshots())));
     }
 
     /// The labels of all disks in `orphans/`.

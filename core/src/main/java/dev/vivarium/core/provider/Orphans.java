@@ -39,7 +39,7 @@ record Orphans(Path directory) {
     }
 
     /// Moves all files of `id` back.
-    void takeBack(String id, List<Location> locations) throws IOException {
+    void restoreOrphan(String id, List<Location> locations) throws IOException {
         for (var location : locations) {
             move(id, location.orphans(), location.files());
         }

@@ -30,14 +30,14 @@ final class AcknowledgedDelivery implements Delivery {
 
     @Override
     public List<Message> next(Duration timeout) throws InterruptedException {
-        return inbox.await(sandbox, timeout, this::look);
+        return inbox.await(sandbox, timeout, this::readPending);
     }
 
-    private List<Message> look() {
+    private List<Message> readPending() {
         // Enough for a page after all sent messages.
-        int most = shown.size() + Inbox.AT_ONCE;
-        List<Message> waiting = inbox.list(sandbox, most);
-        if (waiting.size() < most) {
+        int max = shown.size() + Inbox.AT_ONCE;
+        List<Message> waiting = inbox.list(sandbox, max);
+        if (waiting.size() < max) {
             shown.retainAll(waiting.stream().map(Message::id).collect(Collectors.toSet()));
         }
         return waiting.stream()

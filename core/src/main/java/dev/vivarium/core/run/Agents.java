@@ -137,7 +137,7 @@ public final class Agents {
     /// @param detail the reason as a sentence
     public Run stop(Run run, PauseReason why, String code, Optional<String> detail) {
         if (!run.isActive()) {
-            throw Runs.notAtWork(run.sandbox(), run.task());
+            throw Runs.noActiveRun(run.sandbox(), run.task());
         }
         // A frozen worker could not exit.
         sandboxes
@@ -216,17 +216,16 @@ public final class Agents {
             if (!isMissing) {
                 throw e;
             }
-            String sentence = e.failure().sentence() + "; agents need '" + image + "': " + howToMake();
+            String sentence = "the image '" + image + "' with the agent SDKs does not exist; " + buildHint();
             throw new SandboxException(new RunFailure.NoWorkerImage(image, sentence), e);
         }
     }
 
     /// Only one image contains the SDKs of the agents.
-    private String howToMake() {
+    private String buildHint() {
         String build = "viv image build " + WorkerImage.NAME;
         return image.equals(WorkerImage.NAME)
-                ? "make it with: " + build
-                : "import one of that name, or make another with " + build + " and set worker-image to '"
-                        + WorkerImage.NAME + "'";
+                ? "build it with: " + build
+                : "import it, or run " + build + " and set worker-image to '" + WorkerImage.NAME + "'";
     }
 }

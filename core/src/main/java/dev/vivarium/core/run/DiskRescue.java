@@ -36,7 +36,7 @@ public final class DiskRescue implements SandboxListener {
                 .map(End::cause)
                 .filter(cause -> cause == End.Cause.CRASH || cause == End.Cause.OOM)
                 .isPresent();
-        if (isCrash && sandboxes.isPresent() && restarts.most() > 0) {
+        if (isCrash && sandboxes.isPresent() && restarts.max() > 0) {
             rescue(sandbox, sandboxes.get());
         }
     }

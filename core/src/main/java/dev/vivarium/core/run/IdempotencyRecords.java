@@ -27,8 +27,8 @@ public final class IdempotencyRecords {
     ///
     /// @param request method and route
     /// @param content body. The same key with another request or body is refused
-    public record Saying(SandboxId sandbox, String key, String request, String content) {
-        public Saying {
+    public record IdempotentRequest(SandboxId sandbox, String key, String request, String content) {
+        public IdempotentRequest {
             Failure.InvalidRequest.require(
                     KEY.matcher(key).matches(),
                     "Idempotency-Key",
@@ -48,27 +48,27 @@ public final class IdempotencyRecords {
     private record Kept(String request, String answer) {}
 
     /// Returns the first response, or nothing if this is the first request.
-    public Optional<String> find(Saying saying) {
+    public Optional<String> find(IdempotentRequest repeatable) {
         var kept = db.read(sql -> sql.first(
                 "select request, answer from sandbox_answers where sandbox_id = ? and idempotency_key = ?",
                 row -> new Kept(row.getString(1), row.getString(2)),
-                saying.sandbox().value(),
-                saying.key()));
+                repeatable.sandbox().value(),
+                repeatable.key()));
         Failure.InvalidRequest.require(
-                kept.map(Kept::request).map(saying::isMarked).orElse(true),
+                kept.map(Kept::request).map(repeatable::isMarked).orElse(true),
                 "Idempotency-Key",
                 "was used for another request; make a new one");
         return kept.map(Kept::answer);
     }
 
     /// Stores a response, unless there is one.
-    public void keep(Saying saying, String answer) {
+    public void keep(IdempotentRequest repeatable, String answer) {
         db.write(sql -> sql.update(
                 "insert into sandbox_answers (sandbox_id, idempotency_key, request, answer, created_at)"
                         + " values (?, ?, ?, ?, ?) on conflict do nothing",
-                saying.sandbox().value(),
-                saying.key(),
-                saying.mark(),
+                repeatable.sandbox().value(),
+                repeatable.key(),
+                repeatable.mark(),
                 answer,
                 clock.millis()));
     }

@@ -40,7 +40,7 @@ public final class Inbox implements SandboxListener, RunListener {
     private static final int MOST = 1_000;
 
     /// Limit for interrupts, which are accepted when other messages are not.
-    private static final int MOST_INTERRUPTED = MOST + 100;
+    private static final int MAX_INTERRUPTED = MOST + 100;
 
     private final Db db;
     private final EventLog log;
@@ -99,7 +99,7 @@ public final class Inbox implements SandboxListener, RunListener {
 
     private void requireRoom(SandboxId sandbox, Message.Kind kind) {
         int waiting = waiting(sandbox);
-        if (waiting >= (kind == Message.Kind.INTERRUPT ? MOST_INTERRUPTED : MOST)) {
+        if (waiting >= (kind == Message.Kind.INTERRUPT ? MAX_INTERRUPTED : MOST)) {
             throw new SandboxException(new RunFailure.TooManyMessages(sandbox, waiting));
         }
     }
@@ -136,7 +136,7 @@ public final class Inbox implements SandboxListener, RunListener {
             return List.of();
         }
         return db.write(sql -> {
-            var messages = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
+            var messages = MessageRows.list(sql, sandbox, MAX_INTERRUPTED).stream()
                     .filter(message -> claims.take(sandbox, message.id()))
                     .limit(AT_ONCE)
                     .toList();
@@ -163,16 +163,16 @@ public final class Inbox implements SandboxListener, RunListener {
         messageSignal(run.sandbox()).signal();
     }
 
-    /// Returns at most `most` waiting messages without taking them.
-    List<Message> list(SandboxId sandbox, int most) {
-        return db.read(sql -> MessageRows.list(sql, sandbox, most));
+    /// Returns at most `max` waiting messages without taking them.
+    List<Message> list(SandboxId sandbox, int max) {
+        return db.read(sql -> MessageRows.list(sql, sandbox, max));
     }
 
     /// Marks messages as delivered. Ignores ids of messages that do not wait. Returns the number of the others.
     @CanIgnoreReturnValue
     public int acknowledge(SandboxId sandbox, Collection<String> ids) {
         List<Message> acknowledged = db.write(sql -> {
-            var waiting = MessageRows.list(sql, sandbox, MOST_INTERRUPTED).stream()
+            var waiting = MessageRows.list(sql, sandbox, MAX_INTERRUPTED).stream()
                     .filter(message -> ids.contains(message.id()))
                     .toList();
             MessageRows.taken(sql, waiting, now());

@@ -29,13 +29,13 @@ public final class Restarts {
 
     private final Db db;
     private final InstantSource clock;
-    private final int most;
+    private final int max;
 
-    /// @param most maximum number of restarts of a task within [#WINDOW]; zero for none
-    public Restarts(Db db, InstantSource clock, int most) {
+    /// @param max maximum number of restarts of a task within [#WINDOW]; zero for none
+    public Restarts(Db db, InstantSource clock, int max) {
         this.db = db;
         this.clock = clock;
-        this.most = most;
+        this.max = max;
     }
 
     /// Decision about an abnormal end.
@@ -62,8 +62,8 @@ public final class Restarts {
             Optional<RunId> next,
             Instant at) {}
 
-    public int most() {
-        return most;
+    public int max() {
+        return max;
     }
 
     /// Decides about the end of a run, once. Returns the run, with the reason code `quarantined` if that is the
@@ -79,7 +79,7 @@ public final class Restarts {
     }
 
     private boolean isAbnormal(Sql sql, Run run) throws SQLException {
-        return most > 0
+        return max > 0
                 && !run.isActive()
                 && run.status() != Run.Status.COMPLETED
                 && run.heartbeat().isPresent()
@@ -95,7 +95,7 @@ public final class Restarts {
         Verdict verdict = Verdict.RESTART;
         if (code.equals(ReasonCode.OOM) && RestartRows.hasOom(sql, run.task(), since)) {
             verdict = Verdict.FAIL;
-        } else if (earlier >= most) {
+        } else if (earlier >= max) {
             verdict = Verdict.QUARANTINE;
         }
         boolean isPending =

@@ -32,7 +32,7 @@ import java.util.function.Consumer;
 /// Reviews that agents request from people. A blocking review pauses the run until a person answers or the deadline
 /// passes. Thread-safe.
 public final class Reviews {
-    private static final int MOST_PENDING = 100;
+    private static final int MAX_PENDING = 100;
 
     /// Name of the server in answers that it gives itself.
     private static final UserId SYSTEM = new UserId("system:reviews");
@@ -79,8 +79,8 @@ public final class Reviews {
                 now().plus(question.policy().timeout().orElseThrow()),
                 Optional.empty());
         outbox.send(db.write(sql -> {
-            if (ReviewRows.pending(sql, run.sandbox()) >= MOST_PENDING) {
-                throw new SandboxException(new RunFailure.TooManyReviews(MOST_PENDING));
+            if (ReviewRows.pending(sql, run.sandbox()) >= MAX_PENDING) {
+                throw new SandboxException(new RunFailure.TooManyReviews(MAX_PENDING));
             }
             ReviewRows.insert(sql, review);
             RunRows.settle(sql, run.sandbox());
@@ -221,7 +221,7 @@ public final class Reviews {
     /// Stores the abort of the run in the same transaction, so that the run cannot complete after the deadline.
     private static boolean failed(Sql sql, Review review) throws SQLException {
         boolean isFirst = ReviewRows.expire(sql, review.id());
-        Optional<Run> run = RunRows.atWork(sql, review.sandbox(), review.task());
+        Optional<Run> run = RunRows.activeAtTask(sql, review.sandbox(), review.task());
         if (isFirst && run.isPresent()) {
             RunRows.desiredState(
                     sql,

@@ -68,7 +68,7 @@ final class RunRows {
     }
 
     /// Returns the active run of a sandbox at this task.
-    static Optional<Run> atWork(Sql sql, SandboxId sandbox, TaskId task) throws SQLException {
+    static Optional<Run> activeAtTask(Sql sql, SandboxId sandbox, TaskId task) throws SQLException {
         return find(sql, sandbox).filter(run -> run.isActive() && run.task().equals(task));
     }
 
@@ -100,7 +100,7 @@ final class RunRows {
     }
 
     /// Returns the runs of sandboxes that exist, newest first.
-    static List<Run> ofLiving(Sql sql) throws SQLException {
+    static List<Run> ofLiveSandboxes(Sql sql) throws SQLException {
         return sql.list(
                 "select * from sandbox_runs where sandbox_id in (select id from sandboxes where ended_at is null)"
                         + NEWEST,

@@ -69,7 +69,7 @@ public final class Runs {
     /// Returns the active run of a sandbox at this task. Fails with `no-run` if the sandbox has no active run, so
     /// that a late worker does not act for the next run.
     public Run requireActive(SandboxId sandbox, TaskId task) {
-        return db.read(sql -> RunRows.atWork(sql, sandbox, task)).orElseThrow(() -> notAtWork(sandbox, task));
+        return db.read(sql -> RunRows.activeAtTask(sql, sandbox, task)).orElseThrow(() -> noActiveRun(sandbox, task));
     }
 
     /// Reports whether a sandbox has an active run at another task.
@@ -99,8 +99,8 @@ public final class Runs {
     }
 
     /// Returns the runs of sandboxes that exist, newest first.
-    public List<Run> ofLiving() {
-        return db.read(RunRows::ofLiving);
+    public List<Run> ofLiveSandboxes() {
+        return db.read(RunRows::ofLiveSandboxes);
     }
 
     /// Returns the number of active runs of each user who has any.
@@ -142,7 +142,7 @@ public final class Runs {
     /// Fails with `run-in-progress` if the task has an active run.
     void requireFree(NewRun.Assignment assignment) {
         if (assignment instanceof NewRun.Assignment.Known(var id) && db.read(sql -> RunRows.isTaken(sql, id))) {
-            throw inProgress("somebody works at task " + id);
+            throw inProgress("another run works on task " + id);
         }
     }
 
@@ -175,7 +175,7 @@ public final class Runs {
 
     private static TaskId again(Sql sql, TaskId id) throws SQLException {
         if (RunRows.isTaken(sql, id)) {
-            throw inProgress("somebody works at task " + id);
+            throw inProgress("another run works on task " + id);
         }
         TaskRows.forgetResult(sql, id);
         return id;
@@ -288,7 +288,7 @@ public final class Runs {
     /// ended. Signals a run that has spent its budget.
     public Budget charge(SandboxId sandbox, TaskId task, Usage usage) {
         Run run = db.write(sql -> {
-            Run charged = RunRows.at(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
+            Run charged = RunRows.at(sql, sandbox, task).orElseThrow(() -> noActiveRun(sandbox, task));
             RunRows.charge(sql, charged.id(), usage);
             return RunRows.at(sql, sandbox, task).orElse(charged);
         });
@@ -321,7 +321,7 @@ public final class Runs {
 
     /// Applies an event of the worker at a task. Does nothing if that run is over.
     void apply(Sql sql, SandboxId sandbox, TaskId task, WorkerEvent event) throws SQLException {
-        Optional<Run> run = RunRows.atWork(sql, sandbox, task);
+        Optional<Run> run = RunRows.activeAtTask(sql, sandbox, task);
         if (run.isEmpty()) {
             return;
         }
@@ -362,7 +362,7 @@ public final class Runs {
     /// @param metrics of the worker, a JSON object as text
     public Request heartbeat(SandboxId sandbox, TaskId task, String metrics) {
         return db.write(sql -> {
-            Run run = RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task));
+            Run run = RunRows.activeAtTask(sql, sandbox, task).orElseThrow(() -> noActiveRun(sandbox, task));
             RunRows.heartbeat(sql, run.id(), new Run.Heartbeat(now(), metrics));
             return request(sql, run);
         });
@@ -383,8 +383,8 @@ public final class Runs {
         MessageSignal signal = signals.of(sandbox);
         while (true) {
             long seen = signal.count();
-            Request request = db.read(sql ->
-                    request(sql, RunRows.atWork(sql, sandbox, task).orElseThrow(() -> notAtWork(sandbox, task))));
+            Request request = db.read(sql -> request(
+                    sql, RunRows.activeAtTask(sql, sandbox, task).orElseThrow(() -> noActiveRun(sandbox, task))));
             if (!request.state().commands(isPaused).isEmpty() || !signal.await(seen, deadline)) {
                 return request;
             }
@@ -455,7 +455,7 @@ public final class Runs {
         return Instant.ofEpochMilli(clock.millis());
     }
 
-    static SandboxException notAtWork(SandboxId sandbox, TaskId task) {
+    static SandboxException noActiveRun(SandboxId sandbox, TaskId task) {
         return new SandboxException(new RunFailure.NoRun(sandbox, Optional.of(task)));
     }
 

@@ -168,7 +168,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
     }
 
     private void beat() {
-        active.values().forEach(this::look);
+        active.values().forEach(this::check);
         followers.execute(this::sendPending);
     }
 
@@ -214,7 +214,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         }
     }
 
-    private void look(Run run) {
+    private void check(Run run) {
         Instant deadline = kills.get(run.id());
         if (deadline != null && clock.instant().isAfter(deadline)) {
             kills.put(run.id(), clock.instant().plus(GRACE));
@@ -266,7 +266,7 @@ public final class Supervisor implements SandboxListener, RunListener, AutoClose
         }
         var words = new WorkerOutputTail();
         words.await(process, () -> stopped.getCount() == 0)
-                .map(sandbox.get()::explain)
+                .map(sandbox.get()::correctCause)
                 .ifPresent(exit -> ended(run, exit, words.text()));
     }
 

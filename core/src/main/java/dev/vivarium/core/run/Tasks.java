@@ -89,7 +89,7 @@ public final class Tasks {
 
     @CanIgnoreReturnValue
     private static Run requireAtWork(Sql sql, SandboxId sandbox, TaskId id) throws SQLException {
-        Optional<Run> run = RunRows.atWork(sql, sandbox, id);
+        Optional<Run> run = RunRows.activeAtTask(sql, sandbox, id);
         if (run.isEmpty()) {
             String state =
                     TaskRows.find(sql, id).map(task -> task.status().text()).orElse("unknown");

@@ -40,9 +40,9 @@ public final class Transcripts {
     private static final Logger LOG = LoggerFactory.getLogger(Transcripts.class);
 
     /// Maximum size of one transcript. If the files are larger together, the server omits the oldest ones.
-    private static final long MOST_BYTES = 64L * 1024 * 1024;
+    private static final long MAX_BYTES = 64L * 1024 * 1024;
 
-    private static final int MOST_FILES = 5000;
+    private static final int MAX_FILES = 5000;
     private static final int BUFFER = 64 * 1024;
 
     private final Path root;
@@ -81,7 +81,7 @@ public final class Transcripts {
             }
             try {
                 copy(
-                        sandbox.look(),
+                        sandbox.passiveFiles(),
                         directory(run),
                         new FileMirror(root.resolve(run.sandbox().value())));
             } finally {
@@ -100,7 +100,7 @@ public final class Transcripts {
     }
 
     private static void copy(Workspace files, String directory, FileMirror fileMirror) throws IOException {
-        var found = files.list(directory, ListDepth.ALL, MOST_FILES).entries().stream()
+        var found = files.list(directory, ListDepth.ALL, MAX_FILES).entries().stream()
                 .filter(entry -> entry.type() == FileEntry.Type.FILE)
                 .toList();
         if (found.isEmpty()) {
@@ -114,7 +114,7 @@ public final class Transcripts {
             for (FileEntry entry : found) {
                 var copy = Copy.of(entry);
                 // Subtraction, because the sum of sizes from a sandbox can overflow.
-                if (entry.size() > MOST_BYTES - total) {
+                if (entry.size() > MAX_BYTES - total) {
                     continue;
                 }
                 total += entry.size();

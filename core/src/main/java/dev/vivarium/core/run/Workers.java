@@ -127,14 +127,14 @@ public final class Workers {
 
     /// A longer interval would count as missed heartbeats.
     private String heartbeatSeconds(String wanted) {
-        String most =
+        String max =
                 BigDecimal.valueOf(heartbeat.toMillis(), 3).stripTrailingZeros().toPlainString();
         try {
             var seconds = new BigDecimal(wanted.strip());
-            return seconds.signum() > 0 && seconds.compareTo(new BigDecimal(most)) < 0 ? wanted : most;
+            return seconds.signum() > 0 && seconds.compareTo(new BigDecimal(max)) < 0 ? wanted : max;
         } catch (NumberFormatException e) {
             // The worker reports a text that is no number.
-            return wanted.isBlank() ? most : wanted;
+            return wanted.isBlank() ? max : wanted;
         }
     }
 

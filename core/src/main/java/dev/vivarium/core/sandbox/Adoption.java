@@ -103,14 +103,14 @@ public final class Adoption {
                 inventory.orphanDisks().entrySet()) {
             if (rows.find(orphan.getKey()).isEmpty()
                     && obstacle(orphan.getValue()).isEmpty()) {
-                inventory.takeBack(orphan.getKey());
+                inventory.restoreOrphan(orphan.getKey());
                 adopt(orphan.getKey(), orphan.getValue().orElseThrow());
             }
         }
         inventory.orphanSnapshots().forEach((id, label) -> {
             if (snapshots.find(id).isEmpty()
                     && label.flatMap(text -> LabelFields.snapshot(id, text)).isPresent()) {
-                inventory.takeBack(id);
+                inventory.restoreOrphan(id);
             }
         });
     }

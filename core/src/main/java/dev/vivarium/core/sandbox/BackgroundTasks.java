@@ -1,6 +1,6 @@
 package dev.vivarium.core.sandbox;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 import java.time.Duration;
@@ -37,7 +37,7 @@ final class BackgroundTasks implements AutoCloseable {
                     LOG.warn("{} failed: {}", name, e.getMessage(), e);
                 } catch (Error e) {
                     // The executor discards the error.
-                    VitalThread.report(e);
+                    CriticalThread.report(e);
                 }
             });
         } catch (RejectedExecutionException e) {

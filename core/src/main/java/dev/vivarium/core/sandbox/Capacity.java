@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.core.sandbox.SandboxesConfig.Room;
+import dev.vivarium.core.sandbox.SandboxesConfig.CapacityLimits;
 
 /// Limits on the number of sandboxes and on the sum of their disk limits. Sandboxes of threads have priority; the pool
 /// uses the rest. Thread-safe.
@@ -22,7 +22,7 @@ final class Capacity {
     @GuardedBy("lock")
     private long activeDiskBytes;
 
-    Capacity(Room room, long poolDiskBytes, DiskSpace space) {
+    Capacity(CapacityLimits room, long poolDiskBytes, DiskSpace space) {
         this.limit = room.sandboxes();
         this.poolTarget = room.poolSize();
         this.poolDiskBytes = poolDiskBytes;
@@ -46,7 +46,7 @@ final class Capacity {
             if (active >= limit) {
                 return Entry.FULL;
             }
-            if (promisedLocked() + diskBytes > space.mostPromised()) {
+            if (promisedLocked() + diskBytes > space.maxPromised()) {
                 return Entry.OVERCOMMITTED;
             }
             active++;
@@ -86,7 +86,7 @@ final class Capacity {
     boolean enterPool() {
         synchronized (lock) {
             boolean isCrowded = warm >= poolTarget || active + warm >= limit;
-            if (isCrowded || space.isLow() || promisedLocked() + poolDiskBytes > space.mostPromised()) {
+            if (isCrowded || space.isLow() || promisedLocked() + poolDiskBytes > space.maxPromised()) {
                 return false;
             }
             warm++;

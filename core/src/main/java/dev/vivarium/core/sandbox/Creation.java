@@ -5,7 +5,7 @@ import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
-import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.sandbox.Lifecycle.PendingTransition;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.model.End;
@@ -25,7 +25,7 @@ import java.util.concurrent.FutureTask;
 final class Creation {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    private final Parts parts;
+    private final MachineOperations parts;
     private final Engine engine;
     private final Launch launch;
     private final Termination termination;
@@ -34,7 +34,7 @@ final class Creation {
     private final ColdStarts coldStarts;
     private final Pool pool;
 
-    Creation(Parts parts, Ownership ownership, Capacity capacity, ColdStarts coldStarts, Pool pool) {
+    Creation(MachineOperations parts, Ownership ownership, Capacity capacity, ColdStarts coldStarts, Pool pool) {
         this.parts = parts;
         this.engine = parts.engine();
         this.launch = parts.launch();
@@ -217,17 +217,17 @@ final class Creation {
     private void run(Sandbox sandbox, Launched launched) {
         Machine machine = launched.machine();
         Guest guest = launched.guest();
-        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.START, TIMEOUT);
+        Optional<PendingTransition> begun = sandbox.lifecycle().tryBegin(Transition.START, TIMEOUT);
         boolean started = false;
         if (begun.isPresent()) {
-            try (Move move = begun.get()) {
+            try (PendingTransition pending = begun.get()) {
                 engine.registry.assign(sandbox);
-                started = move.to(new State.Running(machine, guest));
+                started = pending.complete(new State.Running(machine, guest));
             }
         }
         if (!started) {
             engine.registry.unassign(sandbox);
-            throw sandbox.overtaken();
+            throw sandbox.superseded();
         }
         parts.connections().attach(sandbox, machine, guest);
         ownership.labelLater(sandbox);

@@ -35,10 +35,10 @@ final class DiskGuard implements AutoCloseable {
     private static final long FASTEST = 4 * MIB;
 
     /// Minimum growth between two measurements for a disk to count as growing.
-    private static final long LEAST_GROWTH = MIB;
+    private static final long MIN_GROWTH = MIB;
 
     /// The largest grower is frozen only if it used at least this share of the lost space.
-    private static final int LEAST_SHARE = 10;
+    private static final int MIN_SHARE = 10;
 
     /// Below this share of the mark, all growers are frozen.
     private static final int CRITICAL_SHARE = 4;
@@ -130,11 +130,11 @@ final class DiskGuard implements AutoCloseable {
 
     private void freezeGrowers(Map<SandboxId, Long> before, Reading now) {
         boolean isCritical = now.freeBytes() < now.lowWaterBytes() / CRITICAL_SHARE;
-        long least = isCritical ? LEAST_GROWTH : Math.max(LEAST_GROWTH, (freeBefore - now.freeBytes()) / LEAST_SHARE);
+        long min = isCritical ? MIN_GROWTH : Math.max(MIN_GROWTH, (freeBefore - now.freeBytes()) / MIN_SHARE);
         Stream<Grower> growers = registry.all().stream()
                 .filter(sandbox -> sandbox.lifecycle().state() instanceof State.Running)
                 .map(sandbox -> new Grower(sandbox, growth(sandbox.id(), before)))
-                .filter(grower -> grower.bytes() >= least)
+                .filter(grower -> grower.bytes() >= min)
                 .sorted(Comparator.comparingLong(Grower::bytes).reversed());
         growers.limit(isCritical ? Long.MAX_VALUE : 1).forEach(grower -> freeze(grower, now));
     }

@@ -99,13 +99,13 @@ public final class DiskSpace {
         }
     }
 
-    /// Sets the usage of all disks, for [#mostPromised].
+    /// Sets the usage of all disks, for [#maxPromised].
     void usedByDisks(long bytes) {
         usedByDisks = bytes;
     }
 
     /// Maximum sum of disk limits for the current free space: `used + overcommit × free`.
-    long mostPromised() {
+    long maxPromised() {
         long used = usedByDisks;
         return disk.isEmpty() || used < 0
                 ? Long.MAX_VALUE

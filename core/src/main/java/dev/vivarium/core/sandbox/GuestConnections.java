@@ -8,7 +8,7 @@ import dev.vivarium.core.inside.ControlPort;
 import dev.vivarium.core.inside.ControlPorts;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Polling;
-import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.sandbox.Lifecycle.PendingTransition;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Status;
@@ -73,10 +73,10 @@ final class GuestConnections {
     void attach(Sandbox sandbox, Machine machine, Guest guest) {
         guest.observedBy(sandbox.guestTraffic());
         guest.onLost(() -> tasks.start("lost-" + sandbox.id(), () -> lost(sandbox, machine, guest)));
-        sandbox.shells().moveTo(guest);
+        sandbox.shells().reattachTo(guest);
         sandbox.sandboxEgress().attach(guest);
         sandbox.controlPort().attach(guest);
-        sandbox.processes().moveTo(guest);
+        sandbox.processes().reattachTo(guest);
     }
 
     /// Returns the guest of a resumed machine.
@@ -87,7 +87,7 @@ final class GuestConnections {
             sandbox.sandboxEgress().attach(kept.get());
             return kept.get();
         }
-        Guest guest = launch.greet(paused.machine(), sandbox.secret(), RECONNECT);
+        Guest guest = launch.connect(paused.machine(), sandbox.secret(), RECONNECT);
         attach(sandbox, paused.machine(), guest);
         return guest;
     }
@@ -96,14 +96,14 @@ final class GuestConnections {
         if (tasks.isDraining() || sandbox.lifecycle().state().findEnd().isPresent()) {
             return;
         }
-        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
+        Optional<PendingTransition> begun = sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT);
         if (begun.isEmpty()) {
             endIfDead(sandbox, machine, guest);
             return;
         }
-        try (Move move = begun.get()) {
-            boolean current = move.before() instanceof State.Running(var _, var present) && present == guest;
-            if (!current || !move.to(new State.Recovering(Status.RUNNING))) {
+        try (PendingTransition pending = begun.get()) {
+            boolean current = pending.before() instanceof State.Running(var _, var present) && present == guest;
+            if (!current || !pending.complete(new State.Recovering(Status.RUNNING))) {
                 return;
             }
         }
@@ -143,7 +143,7 @@ final class GuestConnections {
                     termination.end(sandbox, End.Cause.QUARANTINED, "its guest failed " + CHANCES + " times: " + why);
                     return;
                 }
-                Guest guest = launch.greet(machine, sandbox.secret(), RECONNECT);
+                Guest guest = launch.connect(machine, sandbox.secret(), RECONNECT);
                 recovered(sandbox, machine, guest, SandboxListener.Recovery.RECONNECTED);
                 return;
             } catch (RuntimeException e) {
@@ -161,9 +161,9 @@ final class GuestConnections {
     /// Sets the sandbox back to `Recovering`, if it runs with `guest`.
     private static void forget(Sandbox sandbox, Guest guest) {
         sandbox.lifecycle().tryBegin(Transition.LOSE, RECONNECT).ifPresent(begun -> {
-            try (Move move = begun) {
-                if (move.before() instanceof State.Running(var _, var present) && present == guest) {
-                    move.to(new State.Recovering(Status.RUNNING));
+            try (PendingTransition pending = begun) {
+                if (pending.before() instanceof State.Running(var _, var present) && present == guest) {
+                    pending.complete(new State.Recovering(Status.RUNNING));
                 }
             }
         });
@@ -190,17 +190,17 @@ final class GuestConnections {
     }
 
     private void run(Sandbox sandbox, Machine machine, Guest guest, SandboxListener.Recovery how) {
-        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.RECOVER, RECONNECT);
+        Optional<PendingTransition> begun = sandbox.lifecycle().tryBegin(Transition.RECOVER, RECONNECT);
         if (begun.isEmpty()) {
             guest.close();
             return;
         }
-        sandbox.shells().expectMove();
-        sandbox.processes().expectMove();
+        sandbox.shells().expectReattach();
+        sandbox.processes().expectReattach();
         // First, because the reaper counts the time without a server as idle time.
         sandbox.lease().restartIdle();
-        try (Move move = begun.get()) {
-            if (!move.to(new State.Running(machine, guest))) {
+        try (PendingTransition pending = begun.get()) {
+            if (!pending.complete(new State.Running(machine, guest))) {
                 guest.close();
                 return;
             }

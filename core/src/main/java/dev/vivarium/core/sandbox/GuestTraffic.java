@@ -23,7 +23,7 @@ final class GuestTraffic implements GuestObserver {
 
     private final Sandbox sandbox;
     private final BackgroundTasks tasks;
-    private final int mostCommands;
+    private final int maxCommands;
     private final AtomicInteger commands = new AtomicInteger();
 
     /// Commands with a reader: those that run now, and all that were started.
@@ -31,10 +31,10 @@ final class GuestTraffic implements GuestObserver {
 
     private final AtomicInteger foregroundStarts = new AtomicInteger();
 
-    GuestTraffic(Sandbox sandbox, BackgroundTasks tasks, int mostCommands) {
+    GuestTraffic(Sandbox sandbox, BackgroundTasks tasks, int maxCommands) {
         this.sandbox = sandbox;
         this.tasks = tasks;
-        this.mostCommands = mostCommands;
+        this.maxCommands = maxCommands;
     }
 
     @Override
@@ -101,14 +101,14 @@ final class GuestTraffic implements GuestObserver {
     }
 
     private void takeSlot() {
-        if (commands.incrementAndGet() > mostCommands) {
+        if (commands.incrementAndGet() > maxCommands) {
             commands.decrementAndGet();
-            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), mostCommands));
+            throw new SandboxException(new Failure.TooManyCommands(sandbox.id(), maxCommands));
         }
     }
 
     @Override
-    public Failure explain(Failure.GuestUnreachable loss) {
+    public Failure diagnose(Failure.GuestUnreachable loss) {
         if (tasks.isDraining()) {
             return new Failure.ShuttingDown();
         }
@@ -134,7 +134,7 @@ final class GuestTraffic implements GuestObserver {
         private final AtomicBoolean closed = new AtomicBoolean();
 
         @Override
-        public Exit explain(Exit exit) {
+        public Exit correctCause(Exit exit) {
             boolean isAlone = isFirst && foregroundStarts.get() == starts;
             close();
             boolean isKilled = exit.cause() == Exit.Cause.SIGNALLED && exit.code() == SIGKILL;
@@ -154,7 +154,7 @@ final class GuestTraffic implements GuestObserver {
     }
 
     @Override
-    public Exit explain(Exit exit) {
+    public Exit correctCause(Exit exit) {
         boolean killed = exit.cause() == Exit.Cause.SIGNALLED && exit.code() == SIGKILL;
         return killed && sandbox.wasOomKilled() ? exit.withCause(Exit.Cause.OOM) : exit;
     }

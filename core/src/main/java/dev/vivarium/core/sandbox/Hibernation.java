@@ -3,7 +3,7 @@ package dev.vivarium.core.sandbox;
 import dev.vivarium.core.Undo;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
-import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.sandbox.Lifecycle.PendingTransition;
 import dev.vivarium.core.store.SandboxRows.StoredPause;
 import dev.vivarium.model.End;
 import dev.vivarium.model.SandboxId;
@@ -57,20 +57,20 @@ final class Hibernation {
     void hibernate(Sandbox sandbox, PauseReason why) {
         engine.listeners.call(listener -> listener.ending(sandbox));
         if (sandbox.lifecycle().state() instanceof State.Running) {
-            sandbox.fileCount().update(sandbox::look);
+            sandbox.fileCount().update(sandbox::passiveFiles);
         }
-        Optional<Move> begun = sandbox.lifecycle().tryHibernate(TIMEOUT);
+        Optional<PendingTransition> begun = sandbox.lifecycle().tryHibernate(TIMEOUT);
         if (begun.isEmpty()) {
             return;
         }
-        try (Move move = begun.get()) {
+        try (PendingTransition pending = begun.get()) {
             store(sandbox, why);
             sandbox.sandboxEgress().cut();
             machinesToRemove.add(sandbox.id());
-            if (!enterHibernated(sandbox, move, why)) {
+            if (!enterHibernated(sandbox, pending, why)) {
                 return;
             }
-            Termination.closeStream(move.before());
+            Termination.closeStream(pending.before());
         }
         tryRemove(sandbox.id());
         engine.listeners.call(listener -> listener.hibernated(sandbox.info(), why));
@@ -80,10 +80,10 @@ final class Hibernation {
     /// Hibernates a recovering sandbox that has a disk and no machine.
     void hibernateRecovering(Sandbox sandbox) {
         sandbox.lifecycle().tryHibernate(TIMEOUT).ifPresent(begun -> {
-            try (Move move = begun) {
+            try (PendingTransition pending = begun) {
                 removeMachine(sandbox.id());
                 store(sandbox, PauseReason.NO_MACHINE);
-                if (!enterHibernated(sandbox, move, PauseReason.NO_MACHINE)) {
+                if (!enterHibernated(sandbox, pending, PauseReason.NO_MACHINE)) {
                     return;
                 }
             }
@@ -94,12 +94,12 @@ final class Hibernation {
     /// Releases the capacity of the sandbox and makes it hibernated. The release is first, because a call can wake
     /// the sandbox as soon as it is hibernated, and reserves the capacity again. Returns false if the sandbox has
     /// ended meanwhile.
-    private boolean enterHibernated(Sandbox sandbox, Move move, PauseReason why) {
+    private boolean enterHibernated(Sandbox sandbox, PendingTransition pending, PauseReason why) {
         long diskBytes = sandbox.row().limits().diskBytes();
         UserId user = sandbox.owner().user();
         coldStarts.release(diskBytes);
         engine.quotas.count(user, -1, 0);
-        boolean entered = move.to(new State.Hibernated(why));
+        boolean entered = pending.complete(new State.Hibernated(why));
         if (!entered) {
             // The end of a sandbox releases its capacity, so it must be reserved here.
             coldStarts.reserveAgain(diskBytes);
@@ -153,22 +153,22 @@ final class Hibernation {
     /// Starts a machine on the disk of a hibernated sandbox. If another call does so, waits for it. On failure the
     /// sandbox stays hibernated.
     void wake(Sandbox sandbox) {
-        Optional<Move> begun = sandbox.lifecycle().tryBegin(Transition.WAKE, WAKE_TIMEOUT);
+        Optional<PendingTransition> begun = sandbox.lifecycle().tryBegin(Transition.WAKE, WAKE_TIMEOUT);
         if (begun.isEmpty()) {
             return;
         }
         long began = engine.timeSource.nanos();
         Optional<Launched> started;
-        try (Move move = begun.get();
+        try (PendingTransition pending = begun.get();
                 var undo = new Undo()) {
-            started = start(sandbox, (State.Hibernated) move.before(), undo);
+            started = start(sandbox, (State.Hibernated) pending.before(), undo);
             if (started.isPresent()) {
-                enterRunning(sandbox, move, started.get());
+                enterRunning(sandbox, pending, started.get());
                 undo.keep();
             }
         }
         if (started.isEmpty()) {
-            termination.end(sandbox, End.Cause.HOST_RESTART, "its disk was gone when a call started it again");
+            termination.end(sandbox, End.Cause.HOST_RESTART, "its disk was missing when a call started it");
             return;
         }
         connections.attach(sandbox, started.get().machine(), started.get().guest());
@@ -214,13 +214,13 @@ final class Hibernation {
         removeMachine(sandbox.id());
     }
 
-    private void enterRunning(Sandbox sandbox, Move move, Launched launched) {
-        sandbox.shells().expectMove();
-        sandbox.processes().expectMove();
+    private void enterRunning(Sandbox sandbox, PendingTransition pending, Launched launched) {
+        sandbox.shells().expectReattach();
+        sandbox.processes().expectReattach();
         sandbox.lease().endAt(engine.timeSource.now().plus(engine.config.times().lifetime()));
         sandbox.lease().touch();
-        if (!move.to(new State.Running(launched.machine(), launched.guest()))) {
-            throw sandbox.overtaken();
+        if (!pending.complete(new State.Running(launched.machine(), launched.guest()))) {
+            throw sandbox.superseded();
         }
     }
 }

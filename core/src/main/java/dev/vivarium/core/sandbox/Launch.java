@@ -18,7 +18,7 @@ import java.time.Duration;
 
 /// Start of a machine with a connected guest. Failed steps are rolled back. Thread-safe.
 final class Launch {
-    private static final Duration FIRST_GREETING = Duration.ofSeconds(30);
+    private static final Duration FIRST_CONNECT = Duration.ofSeconds(30);
 
     private final Provider provider;
     private final GuestLoop loop;
@@ -42,7 +42,7 @@ final class Launch {
             undo.add("remove machine " + row.id(), () -> provider.remove(row.id(), onFailure));
             Machine machine = provider.start(
                     new MachineSpec(row.id(), row.secret(), row.image(), row.limits(), store, grace(row)));
-            Guest guest = greet(machine, row.secret(), FIRST_GREETING);
+            Guest guest = connect(machine, row.secret(), FIRST_CONNECT);
             undo.add("close the stream of " + row.id(), guest::close);
             undo.keep();
             return new Launched(machine, guest);
@@ -56,9 +56,9 @@ final class Launch {
 
     /// Accepts the next connection of the guest. Processes of an earlier connection are detached, except shells and
     /// detached commands, which the server takes over.
-    Guest greet(Machine machine, String secret, Duration timeout) {
+    Guest connect(Machine machine, String secret, Duration timeout) {
         SocketChannel socket = machine.connect(timeout).channel();
-        Guest guest = Guest.greet(loop, machine.id(), socket, secret);
+        Guest guest = Guest.handshake(loop, machine.id(), socket, secret);
         try {
             for (SurvivingProcess survivor : guest.survivors()) {
                 if (!Shells.isShell(survivor) && !Processes.isDetached(survivor)) {

@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 
 /// State of one sandbox, and the exclusive right to change it. Thread-safe.
 ///
-/// The lock is held only to decide. A thread that makes a transition holds a [Move]. It writes the store and does slow
-/// work without the lock, and then calls [Move#to]. Other threads that want a transition wait for it; readers never
-/// wait.
+/// The lock is held only to decide. A thread that makes a transition holds a [PendingTransition]. The thread writes the
+/// store and does slow work without the lock, and then calls [PendingTransition#complete]. Other threads that want a
+/// transition wait for it; readers never wait.
 final class Lifecycle {
     private final Consumer<Transition> listener;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
     @GuardedBy("lock")
-    private @Nullable Move moving;
+    private @Nullable PendingTransition current;
 
     private volatile State state;
 
@@ -35,49 +35,50 @@ final class Lifecycle {
         return state;
     }
 
-    /// Treatment of a move that exceeds the timeout.
+    /// Effect of a timeout while another transition is pending.
     private enum OnTimeout {
-        OVERTAKES,
-        GIVES_UP
+        SUPERSEDE,
+        FAIL
     }
 
-    /// Begins the transition `step`, if the sandbox is in its start state after the current move. A pause, resume
-    /// or wake never overtakes another move, because a caller can repeat it.
-    Optional<Move> tryBegin(Transition step, Duration timeout) {
+    /// Begins the transition `step`, if the sandbox is in its start state after the pending transition. A
+    /// pause, resume or wake never supersedes another transition, because a caller can repeat it.
+    Optional<PendingTransition> tryBegin(Transition step, Duration timeout) {
         boolean canWait = step == Transition.PAUSE || step == Transition.RESUME || step == Transition.WAKE;
         return tryBegin(
                 kind -> Optional.of(step).filter(wanted -> wanted.from() == kind),
                 timeout,
-                canWait ? OnTimeout.GIVES_UP : OnTimeout.OVERTAKES);
+                canWait ? OnTimeout.FAIL : OnTimeout.SUPERSEDE);
     }
 
-    /// Begins the transition to `Hibernated`, if the present state has one. Never overtakes another move.
-    Optional<Move> tryHibernate(Duration timeout) {
-        return tryBegin(kind -> Transition.between(kind, Kind.HIBERNATED), timeout, OnTimeout.GIVES_UP);
+    /// Begins the transition to `Hibernated`, if the present state has one. Never supersedes another
+    /// transition.
+    Optional<PendingTransition> tryHibernate(Duration timeout) {
+        return tryBegin(kind -> Transition.between(kind, Kind.HIBERNATED), timeout, OnTimeout.FAIL);
     }
 
     /// Begins the transition to `end` from any state. Returns an empty value if the sandbox has ended.
-    Optional<Move> tryEnd(Kind end, Duration timeout) {
-        return tryBegin(kind -> Transition.between(kind, end), timeout, OnTimeout.OVERTAKES);
+    Optional<PendingTransition> tryEnd(Kind end, Duration timeout) {
+        return tryBegin(kind -> Transition.between(kind, end), timeout, OnTimeout.SUPERSEDE);
     }
 
-    /// Begins a transition. With `OVERTAKES`, a current move that exceeds the timeout is overtaken and has no
-    /// effect, so that a sandbox that hangs in a transition can still end.
-    private Optional<Move> tryBegin(
+    /// Begins a transition. With `SUPERSEDE`, a pending transition that exceeds the timeout loses its effect, so
+    /// that a sandbox that hangs in a transition can still end.
+    private Optional<PendingTransition> tryBegin(
             Function<Kind, Optional<Transition>> choice, Duration timeout, OnTimeout onTimeout) {
         lock.lock();
         try {
-            for (long left = timeout.toNanos(); moving != null && left > 0; ) {
+            for (long left = timeout.toNanos(); current != null && left > 0; ) {
                 left = awaitLocked(left);
             }
-            if (moving != null && onTimeout == OnTimeout.GIVES_UP) {
+            if (current != null && onTimeout == OnTimeout.FAIL) {
                 return Optional.empty();
             }
-            Optional<Move> move = choice.apply(Kind.of(state)).map(Move::new);
-            if (move.isPresent()) {
-                moving = move.get();
+            Optional<PendingTransition> pending = choice.apply(Kind.of(state)).map(PendingTransition::new);
+            if (pending.isPresent()) {
+                current = pending.get();
             }
-            return move;
+            return pending;
         } finally {
             lock.unlock();
         }
@@ -111,14 +112,14 @@ final class Lifecycle {
         }
     }
 
-    /// Exclusive right to make one transition. Closing it without [#to] leaves the state unchanged. Confined to the
-    /// thread that began it.
-    final class Move implements AutoCloseable {
+    /// Exclusive right to make one transition. Closing it without [#complete] leaves the state unchanged. Confined
+    /// to the thread that began it.
+    final class PendingTransition implements AutoCloseable {
         private final Transition transition;
         private final State before;
         private boolean done;
 
-        private Move(Transition transition) {
+        private PendingTransition(Transition transition) {
             this.transition = transition;
             this.before = state;
         }
@@ -127,12 +128,12 @@ final class Lifecycle {
             return before;
         }
 
-        /// Makes the transition. Returns false if another move has overtaken this move.
-        boolean to(State next) {
+        /// Makes the transition. Returns false if another transition has superseded this one.
+        boolean complete(State next) {
             boolean made;
             lock.lock();
             try {
-                made = moving == this;
+                made = current == this;
                 if (made) {
                     state = next;
                 }
@@ -161,8 +162,8 @@ final class Lifecycle {
         @GuardedBy("lock")
         private void finishLocked() {
             done = true;
-            if (moving == this) {
-                moving = null;
+            if (current == this) {
+                current = null;
                 changed.signalAll();
             }
         }

@@ -36,7 +36,7 @@ final class OomWatch {
     }
 
     /// Reports whether a process of `machine` that was just killed died because of missing memory.
-    boolean explains(Machine machine) {
+    boolean hasKilled(Machine machine) {
         long kills = count(machine);
         synchronized (this) {
             long now = timeSource.nanos();

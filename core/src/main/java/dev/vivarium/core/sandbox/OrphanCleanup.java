@@ -113,14 +113,14 @@ final class OrphanCleanup {
 
     /// Moves disks back from `orphans/` if the store has their rows again, for example after a newer store was
     /// restored.
-    void takeBackKnown() {
+    void restoreKnownOrphans() {
         for (SandboxId id : inventory.orphanDisks().keySet()) {
             Optional<SandboxRow> row = rows.find(id);
             // A row without an owner is older than the disk. With it, the disk would be deleted as unused.
             if (row.isPresent()
                     && row.get().end().isEmpty()
                     && row.get().owner().isPresent()) {
-                inventory.takeBack(id);
+                inventory.restoreOrphan(id);
                 LOG.info("the disk of {} was moved back from orphans/", id);
             }
         }

@@ -14,8 +14,7 @@ public record PauseReason(Cause cause, String detail) {
     static final PauseReason RESTORE = new PauseReason(Cause.RESTORE, "to be given the files of a snapshot");
 
     /// The sandbox had no machine when the server started.
-    static final PauseReason NO_MACHINE =
-            new PauseReason(Cause.NO_SERVER, "it had no machine when the server came back");
+    static final PauseReason NO_MACHINE = new PauseReason(Cause.NO_SERVER, "it had no machine when the server started");
 
     /// A pause that an earlier version stored without a reason.
     static final PauseReason UNKNOWN = new PauseReason(Cause.USER, "");

@@ -50,23 +50,23 @@ final class Pausing {
             throw new SandboxException(
                     new Failure.Unsupported("pause", "the provider " + provider.name() + " cannot freeze"));
         }
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, TIMEOUT);
+        Optional<Lifecycle.PendingTransition> begun = sandbox.lifecycle().tryBegin(Transition.PAUSE, TIMEOUT);
         if (begun.isEmpty()) {
             requireStatus(Status.PAUSED);
             return;
         }
-        try (Lifecycle.Move move = begun.get()) {
-            State.Running running = (State.Running) move.before();
+        try (Lifecycle.PendingTransition pending = begun.get()) {
+            State.Running running = (State.Running) pending.before();
             if (why.cause() == Cause.DISK) {
                 freezeFirst(running.machine(), why);
             } else {
-                sandbox.fileCount().update(sandbox::look);
+                sandbox.fileCount().update(sandbox::passiveFiles);
                 save(why);
                 freeze(running.machine());
             }
             var guest = new State.Frozen(Optional.of(running.guest()));
-            if (!move.to(new State.Paused(running.machine(), guest, why))) {
-                throw sandbox.overtaken();
+            if (!pending.complete(new State.Paused(running.machine(), guest, why))) {
+                throw sandbox.superseded();
             }
         }
         sandbox.sandboxEgress().cut();
@@ -106,15 +106,15 @@ final class Pausing {
 
     void resume(PauseReason why) {
         requireResumable(why);
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, TIMEOUT);
+        Optional<Lifecycle.PendingTransition> begun = sandbox.lifecycle().tryBegin(Transition.RESUME, TIMEOUT);
         if (begun.isEmpty()) {
             requireStatus(Status.RUNNING);
             return;
         }
-        try (Lifecycle.Move move = begun.get()) {
-            State.Paused paused = (State.Paused) move.before();
-            if (!move.to(new State.Running(paused.machine(), thaw(paused)))) {
-                throw sandbox.overtaken();
+        try (Lifecycle.PendingTransition pending = begun.get()) {
+            State.Paused paused = (State.Paused) pending.before();
+            if (!pending.complete(new State.Running(paused.machine(), thaw(paused)))) {
+                throw sandbox.superseded();
             }
         }
         sandbox.lease().touch();
@@ -160,7 +160,7 @@ final class Pausing {
     private void requireStatus(Status wanted) {
         sandbox.requireNotEnded();
         if (sandbox.lifecycle().state().status() != wanted) {
-            throw sandbox.overtaken();
+            throw sandbox.superseded();
         }
     }
 }

@@ -240,7 +240,7 @@ final class Pool {
             Optional<Machine> machine = engine.provider.adopt(row.id(), ADOPTION);
             // If the store was restored from a backup, the row can be older than the assignment of the machine.
             if (machine.isPresent() && engine.inventory.trace(row.id()).isUnused()) {
-                var guest = launch.greet(machine.get(), row.secret(), ADOPTION);
+                var guest = launch.connect(machine.get(), row.secret(), ADOPTION);
                 add(new Warm(row, new Launched(machine.get(), guest)));
                 undo.keep();
             }

@@ -8,7 +8,7 @@ import java.time.Duration;
 /// The reaper takes a sample in the middle of the idle time, and compares it with another one at its end.
 final class ProcessActivity {
     /// Processes that use a smaller share of one processor only wait.
-    private static final int LEAST_SHARE = 10_000;
+    private static final int MIN_SHARE = 10_000;
 
     /// Resolution of the processor time.
     private static final Duration TICK = Duration.ofMillis(10);
@@ -25,8 +25,8 @@ final class ProcessActivity {
 
         boolean shows(Sample later) {
             Duration used = later.cpu.minus(cpu);
-            Duration least = Duration.ofNanos(Math.max(TICK.toNanos(), (later.nanos - nanos) / LEAST_SHARE));
-            return used.compareTo(least) >= 0 || later.storageBytes > storageBytes;
+            Duration min = Duration.ofNanos(Math.max(TICK.toNanos(), (later.nanos - nanos) / MIN_SHARE));
+            return used.compareTo(min) >= 0 || later.storageBytes > storageBytes;
         }
     }
 

@@ -64,16 +64,21 @@ final class Reaper {
         if (sandbox.lifecycle().state() instanceof State.Hibernated(PauseReason why)) {
             if (lease.isOver()) {
                 termination.end(
-                        sandbox, End.Cause.IDLE, "it was hibernated (" + why.sentence() + ") and nobody woke it");
+                        sandbox,
+                        End.Cause.IDLE,
+                        "it was hibernated (" + why.sentence() + ") and no call started it again");
             }
         } else if (lease.isOver()) {
             finish(
                     sandbox,
                     new PauseReason(
                             PauseReason.Cause.LIFETIME, "it lived as long as a sandbox may, until " + lease.endsAt()));
-        } else if (canBeIdle(sandbox) && lease.isIdleTooLong() && !isAtWork(sandbox) && lease.isIdleTooLong()) {
+        } else if (canBeIdle(sandbox)
+                && lease.isIdleTooLong()
+                && !hasActiveProcesses(sandbox)
+                && lease.isIdleTooLong()) {
             // Checked twice, because a client may have used the sandbox during the request to the guest.
-            finish(sandbox, new PauseReason(PauseReason.Cause.IDLE, "nobody used it since " + lease.lastActivity()));
+            finish(sandbox, new PauseReason(PauseReason.Cause.IDLE, "unused since " + lease.lastActivity()));
         }
     }
 
@@ -93,7 +98,7 @@ final class Reaper {
         }
     }
 
-    private boolean isAtWork(Sandbox sandbox) {
+    private boolean hasActiveProcesses(Sandbox sandbox) {
         if (!(sandbox.lifecycle().state() instanceof State.Running running)) {
             return false;
         }

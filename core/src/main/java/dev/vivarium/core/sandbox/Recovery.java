@@ -4,7 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.vivarium.core.guest.Guest;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.sandbox.Launch.Launched;
-import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.sandbox.Lifecycle.PendingTransition;
 import dev.vivarium.core.store.SandboxRow;
 import dev.vivarium.core.store.SandboxRow.Phase;
 import dev.vivarium.core.store.SandboxRows.StoredPause;
@@ -40,7 +40,7 @@ final class Recovery {
     private static final int AT_A_TIME = 8;
     private static final int ATTEMPTS = 3;
 
-    private final Parts parts;
+    private final MachineOperations parts;
     private final Engine engine;
     private final Launch launch;
     private final Restart restart;
@@ -57,7 +57,13 @@ final class Recovery {
 
     private final Map<SandboxId, Duration> idleLimits;
 
-    Recovery(Parts parts, Restart restart, OrphanCleanup leftovers, Ownership ownership, Capacity capacity, Pool pool) {
+    Recovery(
+            MachineOperations parts,
+            Restart restart,
+            OrphanCleanup leftovers,
+            Ownership ownership,
+            Capacity capacity,
+            Pool pool) {
         this.parts = parts;
         this.restart = restart;
         this.engine = parts.engine();
@@ -75,7 +81,7 @@ final class Recovery {
     /// Registers every sandbox of the store at once, and starts the search for their machines.
     void start() {
         termination.adoptMarked();
-        leftovers.takeBackKnown();
+        leftovers.restoreKnownOrphans();
         for (SandboxRow row : engine.rows.alive()) {
             if (termination.findUnstored(row.id()).isPresent()) {
                 continue;
@@ -203,7 +209,7 @@ final class Recovery {
         machine.resume();
         for (int attempt = 1; attempt <= ATTEMPTS && machine.isAlive() && !engine.tasks.isDraining(); attempt++) {
             try {
-                Guest guest = launch.greet(machine, sandbox.secret(), ADOPTION);
+                Guest guest = launch.connect(machine, sandbox.secret(), ADOPTION);
                 renewGrace(
                         sandbox,
                         () -> launch.setUp(
@@ -231,11 +237,11 @@ final class Recovery {
 
     private void stayPaused(Sandbox sandbox, Machine machine) {
         sandbox.lifecycle().tryBegin(Transition.FIND_PAUSED, ADOPTION).ifPresent(begun -> {
-            try (Move move = begun) {
+            try (PendingTransition pending = begun) {
                 var guest = new State.Frozen(Optional.empty());
                 sandbox.fileCount()
                         .last(Optional.ofNullable(pauses.get(sandbox.id())).flatMap(StoredPause::files));
-                move.to(new State.Paused(machine, guest, pauseReason(sandbox.id())));
+                pending.complete(new State.Paused(machine, guest, pauseReason(sandbox.id())));
             }
             sandbox.lease().restartIdle();
             engine.listeners.call(listener -> listener.recovered(sandbox.info(), SandboxListener.Recovery.ADOPTED));
@@ -261,7 +267,7 @@ final class Recovery {
         Optional<Launched> launched = engine.registry.exclusively(sandbox.id(), () -> startOnOldDisk(sandbox));
         if (launched.isEmpty()) {
             termination.end(
-                    sandbox, End.Cause.HOST_RESTART, "its machine and its disk were gone when the server came back");
+                    sandbox, End.Cause.HOST_RESTART, "its machine and its disk were missing when the server started");
             return;
         }
         connections.recovered(

@@ -160,8 +160,8 @@ public final class Sandbox {
         return new Workspace(guest(), writeLock);
     }
 
-    /// Files of the sandbox for passive readers. Does not extend the lease.
-    public Workspace look() {
+    /// Files of the sandbox for a reader that does not count as use. Does not extend the lease.
+    public Workspace passiveFiles() {
         engine.tasks.refuseWhileDraining();
         return new Workspace(running().guest().withoutObserver(), writeLock);
     }
@@ -169,7 +169,9 @@ public final class Sandbox {
     /// Number of files in the workspace. If the sandbox does not run, the number at the time when it stopped; empty
     /// if that is unknown. Does not extend the lease.
     public Optional<Long> countFiles() {
-        return settled() instanceof State.Running ? Optional.of(fileCount.count(look())) : fileCount.last();
+        return stateAfterRecovery() instanceof State.Running
+                ? Optional.of(fileCount.count(passiveFiles()))
+                : fileCount.last();
     }
 
     FileCount fileCount() {
@@ -222,7 +224,7 @@ public final class Sandbox {
     /// Starts a hibernated sandbox again on its disk, once for any number of calls. Fails with `AtCapacity` or
     /// `NoDiskSpace` if the server has no place for it; the disk stays. Does nothing in another state.
     public void wake() {
-        if (settled() instanceof State.Hibernated) {
+        if (stateAfterRecovery() instanceof State.Hibernated) {
             hibernation.wake(this);
         }
     }
@@ -241,7 +243,7 @@ public final class Sandbox {
 
     /// Freezes every process. The streams of running commands stay open. Legal in the states running and paused.
     public void pause(PauseReason why) {
-        settled();
+        stateAfterRecovery();
         pausing.pause(why);
     }
 
@@ -268,7 +270,7 @@ public final class Sandbox {
     }
 
     private State.Running running() {
-        return switch (settled()) {
+        return switch (stateAfterRecovery()) {
             case State.Running running -> running;
             case State.Creating _ -> throw notRunning(Status.CREATING);
             case State.Paused paused -> throw pausing.refusal(paused);
@@ -281,12 +283,12 @@ public final class Sandbox {
     }
 
     private Machine machine() {
-        State state = settled();
+        State state = stateAfterRecovery();
         return state.findMachine().orElseGet(() -> running().machine());
     }
 
     /// State after a recovery in progress, and after a broken stream was detected.
-    private State settled() {
+    private State stateAfterRecovery() {
         engine.tasks.refuseWhileDraining();
         return awaitDiagnosis(TIMEOUT);
     }
@@ -309,8 +311,8 @@ public final class Sandbox {
                 timeout);
     }
 
-    /// Failure of a transition that another transition prevented or overtook.
-    SandboxException overtaken() {
+    /// Failure of a transition that another transition prevented or superseded.
+    SandboxException superseded() {
         requireNotEnded();
         return notRunning(lifecycle.state().status());
     }
@@ -321,8 +323,8 @@ public final class Sandbox {
 
     /// Corrects the exit of a killed command with the OOM counter of the kernel. The exit of a command is already
     /// corrected.
-    public Exit explain(Exit exit) {
-        return guestTraffic.explain(exit);
+    public Exit correctCause(Exit exit) {
+        return guestTraffic.correctCause(exit);
     }
 
     /// Number of OOM kills in the machine.
@@ -331,11 +333,11 @@ public final class Sandbox {
     }
 
     boolean wasOomKilled() {
-        return lifecycle.state().findMachine().map(ooms::explains).orElse(false);
+        return lifecycle.state().findMachine().map(ooms::hasKilled).orElse(false);
     }
 
     boolean wasOomKilled(Machine machine) {
-        return ooms.explains(machine);
+        return ooms.hasKilled(machine);
     }
 
     ThreadId thread() {

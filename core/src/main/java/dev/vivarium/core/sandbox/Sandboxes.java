@@ -46,7 +46,7 @@ public final class Sandboxes implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     /// A disk with less free space counts as full.
-    public static final long LEAST_FREE_BYTES = 1024L * 1024;
+    public static final long MIN_FREE_BYTES = 1024L * 1024;
 
     private static final Duration REAP_EVERY = Duration.ofSeconds(1);
     private static final Duration LABEL_EVERY = Duration.ofMillis(500);
@@ -92,7 +92,7 @@ public final class Sandboxes implements AutoCloseable {
         var coldStarts = new ColdStarts(engine, capacity);
         var restart = new Restart(engine, launch);
         var hibernation = new Hibernation(engine, restart, connections, termination, coldStarts, pool);
-        var parts = new Parts(engine, launch, connections, termination, hibernation);
+        var parts = new MachineOperations(engine, launch, connections, termination, hibernation);
         this.creation = new Creation(parts, ownership, capacity, coldStarts, pool);
         this.reaper = new Reaper(engine, termination, hibernation);
         this.reconciler = new Reconciler(engine, termination, leftovers);
@@ -100,7 +100,7 @@ public final class Sandboxes implements AutoCloseable {
         var recovery = new Recovery(parts, restart, leftovers, ownership, capacity, pool);
         this.snapshots =
                 new Snapshots(engine, new SnapshotRows(db), new DiskOrigins(db), restart, connections, recovery);
-        snapshots.takeBackKnown();
+        snapshots.restoreKnownOrphans();
         engine.tasks.start("label-snapshots", snapshots::labelAll);
         recovery.start();
         this.diskGuard = new DiskGuard(engine.provider, engine.registry, engine.space, engine.tasks);
@@ -255,12 +255,12 @@ public final class Sandboxes implements AutoCloseable {
 
     /// The live sandbox of the thread, if any. Waits for a recovery in progress.
     public Optional<Sandbox> find(ThreadKey key) {
-        return engine.registry.find(key).filter(this::lives);
+        return engine.registry.find(key).filter(this::isUsable);
     }
 
     /// The live sandbox with this id, if any. Waits for a recovery in progress.
     public Optional<Sandbox> find(SandboxId id) {
-        return engine.registry.find(id).filter(this::lives);
+        return engine.registry.find(id).filter(this::isUsable);
     }
 
     /// Reports whether the thread was ever used.
@@ -317,12 +317,12 @@ public final class Sandboxes implements AutoCloseable {
         return engine.registry
                 .find(id)
                 .filter(sandbox -> mine.test(sandbox.owner().user()))
-                .filter(this::lives)
+                .filter(this::isUsable)
                 .orElseThrow(() -> new SandboxException(new Failure.NoSuchSandbox(id.value(), ended.endOf(id, mine))));
     }
 
     /// Reports whether a sandbox is usable. If its lease is over, ends it without waiting for the reaper.
-    private boolean lives(Sandbox sandbox) {
+    private boolean isUsable(Sandbox sandbox) {
         sandbox.awaitFound();
         if (reaper.mustEnd(sandbox)) {
             reaper.reapIfIdle(sandbox);
@@ -394,7 +394,7 @@ public final class Sandboxes implements AutoCloseable {
     /// not respond.
     public boolean hasFullDisk(Sandbox sandbox) {
         try {
-            return sandbox.stats().diskFree() < LEAST_FREE_BYTES;
+            return sandbox.stats().diskFree() < MIN_FREE_BYTES;
         } catch (SandboxException e) {
             return false;
         }

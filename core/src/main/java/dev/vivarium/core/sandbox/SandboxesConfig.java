@@ -17,7 +17,7 @@ import java.util.Optional;
 ///                         in memory
 /// @param maxBytesInFlight maximum number of bytes that are held for unfinished work
 public record SandboxesConfig(
-        Room room,
+        CapacityLimits room,
         Times times,
         Limits limits,
         String image,
@@ -29,14 +29,14 @@ public record SandboxesConfig(
     /// @param poolSize machines in the pool; they use only places that sandboxes leave free
     /// @param commands maximum number of concurrent commands in each sandbox
     /// @param perUser  limits of each user
-    public record Room(int poolSize, int sandboxes, int commands, UserQuota perUser) {
-        public Room {
+    public record CapacityLimits(int poolSize, int sandboxes, int commands, UserQuota perUser) {
+        public CapacityLimits {
             require(poolSize >= 0, "pool-size", "must not be negative");
             require(sandboxes >= 1, "max-sandboxes", "must be at least 1");
             require(commands >= 1, "max-commands-per-sandbox", "must be at least 1");
         }
 
-        public Room(int poolSize, int sandboxes, int commands) {
+        public CapacityLimits(int poolSize, int sandboxes, int commands) {
             this(poolSize, sandboxes, commands, UserQuota.UNLIMITED);
         }
     }
@@ -60,7 +60,7 @@ public record SandboxesConfig(
             Duration keepOrphans,
             OnIdle onIdle,
             Duration keepHibernated) {
-        private static final Duration MOST_UNUSED = Duration.ofMinutes(1);
+        private static final Duration MAX_UNUSED = Duration.ofMinutes(1);
 
         public Times {
             require(idle.isPositive(), "idle-timeout", "must be more than zero");
@@ -72,13 +72,13 @@ public record SandboxesConfig(
 
         /// Time that an unused machine of the pool continues without a server.
         Duration unusedGrace() {
-            return orphanGrace.compareTo(MOST_UNUSED) < 0 ? orphanGrace : MOST_UNUSED;
+            return orphanGrace.compareTo(MAX_UNUSED) < 0 ? orphanGrace : MAX_UNUSED;
         }
     }
 
     public static SandboxesConfig standard() {
         return new SandboxesConfig(
-                new Room(10, 100, 64),
+                new CapacityLimits(10, 100, 64),
                 new Times(
                         Duration.ofMinutes(30),
                         Duration.ofHours(24),
@@ -95,7 +95,7 @@ public record SandboxesConfig(
                 ByteBudget.quarterOfHeap());
     }
 
-    public SandboxesConfig with(Room other) {
+    public SandboxesConfig with(CapacityLimits other) {
         return new SandboxesConfig(other, times, limits, image, egress, disk, maxBytesInFlight);
     }
 
@@ -104,11 +104,11 @@ public record SandboxesConfig(
     }
 
     public SandboxesConfig withPoolSize(int machines) {
-        return with(new Room(machines, room.sandboxes, room.commands, room.perUser));
+        return with(new CapacityLimits(machines, room.sandboxes, room.commands, room.perUser));
     }
 
     public SandboxesConfig withMaxSandboxes(int sandboxes) {
-        return with(new Room(room.poolSize, sandboxes, room.commands, room.perUser));
+        return with(new CapacityLimits(room.poolSize, sandboxes, room.commands, room.perUser));
     }
 
     public SandboxesConfig withIdle(Duration timeout) {

@@ -4,7 +4,7 @@ import dev.vivarium.core.Undo;
 import dev.vivarium.core.provider.Machine;
 import dev.vivarium.core.provider.Provider.Disk;
 import dev.vivarium.core.sandbox.Launch.Launched;
-import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.sandbox.Lifecycle.PendingTransition;
 import dev.vivarium.core.store.DiskOrigins;
 import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.Failure;
@@ -126,17 +126,17 @@ public final class Snapshots {
         return snapshot;
     }
 
-    /// Holds a move without a transition, so that no other thread moves the sandbox. If the server dies here, the
-    /// recovery resumes the sandbox.
+    /// Holds a pending transition without completing it, so that no other thread changes the state of the sandbox.
+    /// If the server dies here, the recovery resumes the sandbox.
     private long save(Sandbox sandbox, SnapshotId id) {
         sandbox.awaitFound();
-        try (Move move = begin(sandbox, Transition.PAUSE)
+        try (PendingTransition pending = begin(sandbox, Transition.PAUSE)
                 .or(() -> begin(sandbox, Transition.RESUME))
                 .or(() -> begin(sandbox, Transition.WAKE))
                 .orElseThrow(() -> refusal(sandbox))) {
             return engine.registry.exclusively(sandbox.id(), () -> {
                 sandbox.requireNotEnded();
-                return move.before() instanceof State.Running running
+                return pending.before() instanceof State.Running running
                         ? saveFrozen(running.machine(), id)
                         : engine.provider.snapshot(sandbox.id(), id);
             });
@@ -152,7 +152,7 @@ public final class Snapshots {
         }
     }
 
-    private static Optional<Move> begin(Sandbox sandbox, Transition step) {
+    private static Optional<PendingTransition> begin(Sandbox sandbox, Transition step) {
         return sandbox.lifecycle().tryBegin(step, TIMEOUT);
     }
 
@@ -253,9 +253,9 @@ public final class Snapshots {
     /// From here on, callers wait; the state is `Creating`.
     private static void stop(Sandbox sandbox) {
         State.Running running;
-        try (Move move = begin(sandbox, Transition.LOSE).orElseThrow(() -> refusal(sandbox))) {
-            running = (State.Running) move.before();
-            if (!move.to(new State.Recovering(Status.CREATING))) {
+        try (PendingTransition pending = begin(sandbox, Transition.LOSE).orElseThrow(() -> refusal(sandbox))) {
+            running = (State.Running) pending.before();
+            if (!pending.complete(new State.Recovering(Status.CREATING))) {
                 throw refusal(sandbox);
             }
         }
@@ -317,10 +317,10 @@ public final class Snapshots {
     }
 
     /// Moves snapshots back from `orphans/` if the store has their rows again.
-    void takeBackKnown() {
+    void restoreKnownOrphans() {
         for (SnapshotId id : engine.inventory.orphanSnapshots().keySet()) {
             if (rows.find(id).isPresent()) {
-                engine.inventory.takeBack(id);
+                engine.inventory.restoreOrphan(id);
                 LOG.info("snapshot {} was moved back from orphans/", id);
             }
         }

@@ -51,17 +51,17 @@ final class Termination {
         if (kind == Kind.TERMINATED && sandbox.info().end().isEmpty()) {
             engine.listeners.call(listener -> listener.ending(sandbox));
         }
-        Optional<Lifecycle.Move> begun = sandbox.lifecycle().tryEnd(kind, TIMEOUT);
+        Optional<Lifecycle.PendingTransition> begun = sandbox.lifecycle().tryEnd(kind, TIMEOUT);
         if (begun.isEmpty()) {
             sandbox.awaitGone();
             return;
         }
         State before;
-        try (Lifecycle.Move move = begun.get()) {
-            before = move.before();
+        try (Lifecycle.PendingTransition pending = begun.get()) {
+            before = pending.before();
             var end = new End(cause, detail, engine.timeSource.now());
             store(sandbox, kind, end);
-            if (!move.to(kind == Kind.TERMINATED ? new State.Terminated(end) : new State.Failed(end))) {
+            if (!pending.complete(kind == Kind.TERMINATED ? new State.Terminated(end) : new State.Failed(end))) {
                 sandbox.awaitGone();
                 return;
             }

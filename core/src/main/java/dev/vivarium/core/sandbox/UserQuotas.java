@@ -1,7 +1,7 @@
 package dev.vivarium.core.sandbox;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.vivarium.core.sandbox.SandboxesConfig.Room;
+import dev.vivarium.core.sandbox.SandboxesConfig.CapacityLimits;
 import dev.vivarium.core.store.SnapshotRows;
 import dev.vivarium.model.SandboxException;
 import dev.vivarium.model.SandboxFailure.QuotaExceeded;
@@ -30,7 +30,7 @@ public final class UserQuotas {
     @GuardedBy("this")
     private final Map<UserId, Integer> pending = new HashMap<>();
 
-    UserQuotas(Room room, SnapshotRows snapshots) {
+    UserQuotas(CapacityLimits room, SnapshotRows snapshots) {
         this.quota = room.perUser();
         this.maxSandboxes = quota.maxSandboxes(room.sandboxes());
         this.limitsSandboxes = quota.sandboxes() > 0 || maxSandboxes < room.sandboxes();

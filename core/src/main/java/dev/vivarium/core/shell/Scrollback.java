@@ -46,9 +46,9 @@ final class Scrollback {
         first = Math.max(first, end - ring.length);
     }
 
-    /// Returns up to `most` bytes from `position`, which must be between [#first] and [#end].
-    byte[] read(long position, int most) {
-        var bytes = new byte[(int) Math.min(most, end - position)];
+    /// Returns up to `max` bytes from `position`, which must be between [#first] and [#end].
+    byte[] read(long position, int max) {
+        var bytes = new byte[(int) Math.min(max, end - position)];
         int at = (int) (position % ring.length);
         int ahead = Math.min(bytes.length, ring.length - at);
         System.arraycopy(ring, at, bytes, 0, ahead);

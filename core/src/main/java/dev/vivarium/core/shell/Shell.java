@@ -189,7 +189,7 @@ public final class Shell {
 
     /// Returns the start event: a start if the command is known, otherwise a recovery.
     private CommandStarted commandStarted(Execution opened) {
-        var place = new CommandStarted.Place(opened.firstByte(), 0);
+        var place = new CommandStarted.Position(opened.firstByte(), 0);
         return origin.command()
                 .map(line -> CommandStarted.kept(ProcessInfo.Kind.SHELL, opened.pid(), line, id.value()))
                 .orElseGet(() -> CommandStarted.found(ProcessInfo.Kind.SHELL, opened.pid(), id.value(), place));
@@ -245,8 +245,8 @@ public final class Shell {
     }
 
     /// Switches to another guest, where the process either survived or ended.
-    void moved(Guest next, Optional<SurvivingProcess> survivor) {
-        attachment.moved(next, survivor);
+    void reattached(Guest next, Optional<SurvivingProcess> survivor) {
+        attachment.reattached(next, survivor);
     }
 
     /// Waits for viewers: for the fastest typist without limit, for others up to the timeout. A viewer that times

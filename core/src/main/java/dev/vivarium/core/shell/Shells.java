@@ -98,13 +98,13 @@ public final class Shells {
                 && survivor.name().filter(ShellId::isWellFormed).isPresent();
     }
 
-    /// Announces [#moveTo]. Until it completes, lookups wait.
-    public void expectMove() {
+    /// Announces [#reattachTo]. Until it completes, lookups wait.
+    public void expectReattach() {
         handover.expect();
     }
 
     /// Finds the shells again on another guest.
-    public void moveTo(Guest guest) {
+    public void reattachTo(Guest guest) {
         Map<ShellId, SurvivingProcess> kept = new HashMap<>();
         for (SurvivingProcess survivor : guest.survivors()) {
             if (isShell(survivor)) {
@@ -112,7 +112,7 @@ public final class Shells {
             }
         }
         for (Shell shell : shells.values()) {
-            shell.moved(guest, Optional.ofNullable(kept.remove(shell.id())));
+            shell.reattached(guest, Optional.ofNullable(kept.remove(shell.id())));
         }
         kept.forEach((id, survivor) -> adopt(guest, id, survivor));
         handover.done();

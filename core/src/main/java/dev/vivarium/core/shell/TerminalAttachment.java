@@ -28,15 +28,15 @@ final class TerminalAttachment {
 
     /// Result of the move to the next guest. Absent until there is one.
     @GuardedBy("lock")
-    private @Nullable MoveResult moveResult;
+    private @Nullable ReattachResult reattachResult;
 
     @GuardedBy("lock")
     private @Nullable Failure end;
 
-    private sealed interface MoveResult {
-        record Survived(SurvivingProcess survivor) implements MoveResult {}
+    private sealed interface ReattachResult {
+        record Survived(SurvivingProcess survivor) implements ReattachResult {}
 
-        record Died() implements MoveResult {}
+        record Died() implements ReattachResult {}
     }
 
     TerminalAttachment(Guest guest) {
@@ -72,13 +72,14 @@ final class TerminalAttachment {
 
     /// Switches to another guest, where the process either survived or ended. Does nothing if the shell is on that
     /// guest already.
-    void moved(Guest next, Optional<SurvivingProcess> survivor) {
+    void reattached(Guest next, Optional<SurvivingProcess> survivor) {
         lock.lock();
         try {
             if (guest != next) {
                 guest = next;
                 terminal = null;
-                moveResult = survivor.<MoveResult>map(MoveResult.Survived::new).orElse(new MoveResult.Died());
+                reattachResult = survivor.<ReattachResult>map(ReattachResult.Survived::new)
+                        .orElse(new ReattachResult.Died());
                 changed.signalAll();
             }
         } finally {
@@ -90,12 +91,12 @@ final class TerminalAttachment {
     Optional<SurvivingProcess> awaitNext() {
         lock.lock();
         try {
-            for (long left = TIMEOUT.toNanos(); moveResult == null && left > 0; ) {
+            for (long left = TIMEOUT.toNanos(); reattachResult == null && left > 0; ) {
                 left = changed.awaitNanos(left);
             }
-            MoveResult next = moveResult;
-            moveResult = null;
-            return next instanceof MoveResult.Survived(SurvivingProcess survivor)
+            ReattachResult next = reattachResult;
+            reattachResult = null;
+            return next instanceof ReattachResult.Survived(SurvivingProcess survivor)
                     ? Optional.of(survivor)
                     : Optional.empty();
         } catch (InterruptedException e) {

@@ -285,7 +285,7 @@ final class AttemptRows {
 
     /// Returns the number of ended attempts from a number on with an error like this one: out of memory again, or
     /// of the same class.
-    static int alike(Sql sql, TaskId task, int from, TaskError error) throws SQLException {
+    static int countSimilar(Sql sql, TaskId task, int from, TaskError error) throws SQLException {
         boolean isOom = error.code().equals(RetryPolicy.OOM);
         return (int) sql.number(
                 "select count(*) from task_attempts where task_id = ? and attempt >= ? and "

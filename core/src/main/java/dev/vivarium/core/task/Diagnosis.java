@@ -48,7 +48,7 @@ public final class Diagnosis implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Diagnosis.class);
     private static final Set<Status> MOVING = Set.of(Status.READY, Status.ASSIGNED, Status.RUNNING, Status.RETRYING);
     private static final int EVENTS = 100;
-    private static final int MOST_TASKS = 1000;
+    private static final int MAX_TASKS = 1000;
     private static final Duration TIME_LIMIT = Duration.ofMinutes(15);
     private static final BigDecimal BUDGET = BigDecimal.ONE;
 
@@ -105,7 +105,7 @@ public final class Diagnosis implements AutoCloseable {
     private List<Stuck> search(Sql sql) throws SQLException {
         var found = new ArrayList<Stuck>();
         var seen = new HashSet<TaskId>();
-        for (State blocked : QueueRows.undiagnosed(sql, MOST_TASKS)) {
+        for (State blocked : QueueRows.undiagnosed(sql, MAX_TASKS)) {
             if (!seen.contains(blocked.id())) {
                 List<State> graph = graph(sql, blocked);
                 graph.forEach(task -> seen.add(task.id()));

@@ -1,6 +1,6 @@
 package dev.vivarium.core.task;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.log.EventReader;
 import dev.vivarium.core.run.Outbox;
@@ -60,7 +60,7 @@ public final class Orchestrator implements AutoCloseable {
     private final AttemptRunner runner;
     private final TaskDisks disks;
     private final AtomicBoolean isTending = new AtomicBoolean();
-    private final Thread worker = VitalThread.unstarted("orchestrator", this::run);
+    private final Thread worker = CriticalThread.unstarted("orchestrator", this::run);
     private final BlockingQueue<Boolean> wakeups = new ArrayBlockingQueue<>(1);
     private final ExecutorService starters = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("attempt-", 0).factory());
@@ -118,8 +118,8 @@ public final class Orchestrator implements AutoCloseable {
             return POLL;
         }
         var next = dispatch.expire();
-        dispatch.current().forEach(this::look);
-        tendDisks();
+        dispatch.current().forEach(this::advance);
+        maintainDisks();
         boolean wasShort = isShort;
         isShort = false;
         if (!wasShort) {
@@ -129,11 +129,11 @@ public final class Orchestrator implements AutoCloseable {
         return pause.isNegative() ? Duration.ZERO : pause.compareTo(POLL) < 0 ? pause : POLL;
     }
 
-    private void tendDisks() {
+    private void maintainDisks() {
         if (disks.isUsed() && isTending.compareAndSet(false, true)) {
             starters.execute(() -> {
                 try {
-                    disks.tend();
+                    disks.maintain();
                 } catch (SandboxException | DutyLease.Superseded e) {
                     LOG.warn("The disks of tasks are saved and deleted later: {}", e.getMessage());
                 } finally {
@@ -143,7 +143,7 @@ public final class Orchestrator implements AutoCloseable {
         }
     }
 
-    private void look(Dispatch.Current current) {
+    private void advance(Dispatch.Current current) {
         Live attempt = current.attempt();
         RunId id = attempt.run().orElseThrow();
         if (attempt.isGivenUp()) {

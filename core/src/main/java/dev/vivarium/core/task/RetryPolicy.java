@@ -34,15 +34,15 @@ record RetryPolicy(Duration shortest, Duration longest, RandomGenerator random) 
 
     /// @param retry number of the retry, from one
     Duration pause(int retry) {
-        long most = shortest.multipliedBy(1L << Math.min(retry - 1, 30)).toMillis();
-        long bounded = Math.min(most, longest.toMillis());
+        long max = shortest.multipliedBy(1L << Math.min(retry - 1, 30)).toMillis();
+        long bounded = Math.min(max, longest.toMillis());
         return Duration.ofMillis(bounded - (long) (random.nextDouble() * bounded / 2));
     }
 
     /// Returns the number of attempts that may fail with such an error before the task fails.
     ///
     /// @param maxRetries of the task
-    static int most(TaskError error, int maxRetries) {
+    static int maxFailures(TaskError error, int maxRetries) {
         return switch (error.kind()) {
             case TRANSIENT -> error.code().equals(OOM) ? Math.min(maxRetries, 1) : maxRetries;
             case UNKNOWN -> Math.min(maxRetries, 1);

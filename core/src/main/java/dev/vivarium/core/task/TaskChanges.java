@@ -88,8 +88,10 @@ final class TaskChanges {
     }
 
     private static String because(State lost) {
-        return "depends on " + lost.id() + " (" + lost.title() + "), which is "
-                + lost.status().text();
+        String state = lost.status() == Status.FAILED
+                ? "failed"
+                : "is " + lost.status().text();
+        return "depends on " + lost.id() + " (" + lost.title() + "), which " + state;
     }
 
     private void ready(State task, Detail detail) throws SQLException {
@@ -196,9 +198,9 @@ final class TaskChanges {
     /// Decides about a task whose last attempt, or the last attempts of a race, failed.
     private void retryOrFail(State task, AttemptRows.Live attempt, TaskError error) throws SQLException {
         int failures = AttemptRows.failures(sql, task.id(), task.firstAttempt()) / task.lanes();
-        int alike = AttemptRows.alike(sql, task.id(), task.firstAttempt(), error) / task.lanes();
-        int most = RetryPolicy.most(error, task.maxRetries());
-        boolean isRetried = most > 0 && failures <= task.maxRetries() && alike <= most;
+        int countSimilar = AttemptRows.countSimilar(sql, task.id(), task.firstAttempt(), error) / task.lanes();
+        int max = RetryPolicy.maxFailures(error, task.maxRetries());
+        boolean isRetried = max > 0 && failures <= task.maxRetries() && countSimilar <= max;
         if (isRetried && error.code().equals(RetryPolicy.LEASE_LAPSED)) {
             ready(task, Detail.of(attempt, error));
         } else if (isRetried) {

@@ -123,13 +123,13 @@ final class TaskDisks {
         return snapshot;
     }
 
-    /// Reports whether [#tend] may have something to do.
+    /// Reports whether [#maintain] may have something to do.
     boolean isUsed() {
         return queue.db().read(DiskRows::isAny);
     }
 
     /// Saves the disks of completed tasks, and deletes the snapshots that no task needs any more.
-    void tend() {
+    void maintain() {
         for (TaskId task : queue.db().read(DiskRows::unsaved)) {
             if (!failed.contains(task)) {
                 save(task);

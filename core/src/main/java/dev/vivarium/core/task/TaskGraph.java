@@ -31,14 +31,14 @@ record TaskGraph(
         Map<String, Integer> names,
         List<Set<Integer>> edges,
         List<Set<TaskId>> external) {
-    static final int MOST_TASKS = 1000;
-    static final int MOST_DEPENDENCIES = 100;
+    static final int MAX_TASKS = 1000;
+    static final int MAX_DEPENDENCIES = 100;
 
     /// Resolves the names. Fails with `InvalidRequest` for an unknown name, a dependency of a task on itself, and a
     /// cycle, whose path it names. Takes linear time.
     static TaskGraph of(List<NewQueuedTask> tasks, List<TaskId> ids) {
         require(!tasks.isEmpty(), "tasks", "must not be empty");
-        require(tasks.size() <= MOST_TASKS, "tasks", "must be at most " + MOST_TASKS + "; split the graph");
+        require(tasks.size() <= MAX_TASKS, "tasks", "must be at most " + MAX_TASKS + "; split the graph");
         Map<String, Integer> names = names(tasks);
         var edges = new ArrayList<Set<Integer>>();
         var external = new ArrayList<Set<TaskId>>();
@@ -47,7 +47,7 @@ record TaskGraph(
             external.add(new LinkedHashSet<>());
             String field = field(tasks, i, "depends_on");
             List<String> wanted = tasks.get(i).dependsOn();
-            require(wanted.size() <= MOST_DEPENDENCIES, field, "must have at most " + MOST_DEPENDENCIES + " entries");
+            require(wanted.size() <= MAX_DEPENDENCIES, field, "must have at most " + MAX_DEPENDENCIES + " entries");
             for (String name : wanted) {
                 Integer target = names.get(name);
                 if (target == null) {

@@ -40,7 +40,7 @@ public final class TaskQueue {
     /// A priority counts as much as this time in the queue.
     public static final Duration AGEING = Duration.ofMinutes(10);
 
-    private static final int MOST_IN_GRAPH = 2 * TaskGraph.MOST_TASKS;
+    private static final int MAX_IN_GRAPH = 2 * TaskGraph.MAX_TASKS;
 
     private final Db db;
     private final Outbox outbox;
@@ -204,7 +204,7 @@ public final class TaskQueue {
         return db.read(sql -> {
             Set<TaskId> found = new LinkedHashSet<>(List.of(id));
             var open = new ArrayList<TaskId>(List.of(id));
-            while (!open.isEmpty() && found.size() < MOST_IN_GRAPH) {
+            while (!open.isEmpty() && found.size() < MAX_IN_GRAPH) {
                 TaskId next = open.removeLast();
                 for (State other : neighbours(sql, next)) {
                     if (found.add(other.id())) {

@@ -74,7 +74,7 @@ final class ChangeCoalescer {
 
     /// Returns the paths that were created and deleted in the interval. The index may contain them, because a
     /// survey can be faster than the watch.
-    List<FileChange> passing() {
+    List<FileChange> transientPaths() {
         return changes.entrySet().stream()
                 .filter(entry -> entry.getValue().kind().isEmpty())
                 .map(entry ->
@@ -99,7 +99,7 @@ final class ChangeCoalescer {
             kinds.merge(change.kind(), 1, Integer::sum);
             directories.merge(top(change), 1, Integer::sum);
         }
-        List<String> most = directories.entrySet().stream()
+        List<String> largest = directories.entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue(Comparator.reverseOrder())
                         .thenComparing(Map.Entry.comparingByKey()))
                 .limit(TOP)
@@ -109,7 +109,7 @@ final class ChangeCoalescer {
                 kinds.getOrDefault(FileChange.Kind.CREATED, 0),
                 kinds.getOrDefault(FileChange.Kind.MODIFIED, 0),
                 kinds.getOrDefault(FileChange.Kind.DELETED, 0),
-                most);
+                largest);
     }
 
     /// Returns the top-level directory of the change, or `.` for the workspace itself.

@@ -25,10 +25,10 @@ import java.util.function.UnaryOperator;
 /// versions, the oldest are deleted first.
 public final class FileHistory {
     /// Maximum number of files recorded for a sandbox. Further files are watched, but not recorded.
-    static final int MOST_FILES = 10_000;
+    static final int MAX_FILES = 10_000;
 
     /// Maximum number of text characters stored for a sandbox.
-    private static final long MOST_CHARACTERS = 8 << 20;
+    private static final long MAX_CHARACTERS = 8 << 20;
 
     private static final int ROWS_AT_ONCE = 500;
 
@@ -282,7 +282,7 @@ public final class FileHistory {
     /// Deletes the older half of the past versions if the limit is exceeded. Returns the number of remaining
     /// characters.
     long makeRoom(SandboxId sandbox, long characters) {
-        if (characters <= MOST_CHARACTERS) {
+        if (characters <= MAX_CHARACTERS) {
             return characters;
         }
         return db.write(sql -> {
@@ -296,7 +296,7 @@ public final class FileHistory {
     }
 
     static boolean hasRoom(long characters) {
-        return characters <= MOST_CHARACTERS;
+        return characters <= MAX_CHARACTERS;
     }
 
     private static long nanos(Instant moment) {

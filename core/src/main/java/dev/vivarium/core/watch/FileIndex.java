@@ -31,10 +31,10 @@ import java.util.stream.Stream;
 /// It publishes before it records. After a crash in between, the next server publishes the event again with the same
 /// id.
 final class FileIndex {
-    private static final int LISTED = 2 * FileHistory.MOST_FILES;
-    private static final int MOST_UNREAD = 1000;
+    private static final int LISTED = 2 * FileHistory.MAX_FILES;
+    private static final int MAX_UNREAD = 1000;
     private static final int UNREAD_AT_ONCE = 50;
-    private static final int MOST_FOLDED = 20_000;
+    private static final int MAX_FOLDED = 20_000;
 
     private final SandboxId sandbox;
     private final EventLog log;
@@ -175,7 +175,7 @@ final class FileIndex {
         if (isUnknown && change.kind() != FileChange.Kind.DELETED) {
             return Optional.empty(); // The path was created and deleted.
         }
-        var pairs = new ArrayList<>(List.of(new Pair(before, after.map(this::affordable))));
+        var pairs = new ArrayList<>(List.of(new Pair(before, after.map(this::withinLimit))));
         if (before.filter(Version::isDirectory).isPresent()) {
             for (Version below : history.below(sandbox, change.path())) {
                 if (!alsoTold.containsKey(below.path())) {
@@ -192,7 +192,7 @@ final class FileIndex {
     }
 
     /// Drops the text if the limit of stored characters is reached.
-    private Version affordable(Version version) {
+    private Version withinLimit(Version version) {
         return FileHistory.hasRoom(characters) ? version : version.withoutContent();
     }
 
@@ -224,7 +224,7 @@ final class FileIndex {
         var kept = new ArrayList<Step>();
         for (Step step : steps) {
             boolean isNew = step.before().isEmpty();
-            if (isNew && (step.after().isEmpty() || files >= FileHistory.MOST_FILES)) {
+            if (isNew && (step.after().isEmpty() || files >= FileHistory.MAX_FILES)) {
                 continue;
             }
             files += (isNew ? 1 : 0) - (step.after().isEmpty() ? 1 : 0);
@@ -241,7 +241,7 @@ final class FileIndex {
     }
 
     private void noteUnread(Version version) {
-        if (FileEvents.isWorthReading(version) && unread.size() < MOST_UNREAD) {
+        if (FileEvents.isWorthReading(version) && unread.size() < MAX_UNREAD) {
             unread.add(version.path());
         }
     }
@@ -257,7 +257,7 @@ final class FileIndex {
         lastFold =
                 log.append(sandbox, FileEvents.folded(net, incomplete)).event().seq();
         for (FileChange change : net) {
-            if (folded.size() < MOST_FOLDED && ChangeCoalescer.isNamed(change.path())) {
+            if (folded.size() < MAX_FOLDED && ChangeCoalescer.isNamed(change.path())) {
                 folded.add(change.path());
             }
         }
@@ -312,7 +312,7 @@ final class FileIndex {
         var differences = new ArrayList<FileChange>();
         there.forEach((path, now) -> {
             Version before = known.get(path);
-            boolean isNew = before == null && known.size() < FileHistory.MOST_FILES;
+            boolean isNew = before == null && known.size() < FileHistory.MAX_FILES;
             if (isNew || before != null && !before.hasMetadataOf(now)) {
                 var kind = before == null ? FileChange.Kind.CREATED : FileChange.Kind.MODIFIED;
                 differences.add(new FileChange(kind, now.isDirectory(), path));

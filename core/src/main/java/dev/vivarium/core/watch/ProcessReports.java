@@ -17,10 +17,10 @@ final class ProcessReports {
     static final Duration DELAY = Duration.ofMillis(300);
 
     /// Limit of reports that wait. The provider limits their rate to less.
-    private static final int MOST_WAITING = 1000;
+    private static final int MAX_WAITING = 1000;
 
     /// Shell commands of tools that no process has executed yet.
-    private static final int MOST_TOOL_COMMANDS = 16;
+    private static final int MAX_TOOL_COMMANDS = 16;
 
     private final Consumer<ProcessEvent> log;
     private final LongSupplier nanos;
@@ -46,13 +46,13 @@ final class ProcessReports {
     }
 
     synchronized void add(ProcessEvent event) {
-        if (waiting.size() < MOST_WAITING) {
+        if (waiting.size() < MAX_WAITING) {
             waiting.add(new Report(event, nanos.getAsLong()));
         }
     }
 
     synchronized void addToolCommand(String line) {
-        if (toolCommands.size() == MOST_TOOL_COMMANDS) {
+        if (toolCommands.size() == MAX_TOOL_COMMANDS) {
             toolCommands.remove();
         }
         toolCommands.add(withoutQuotes(line));

@@ -17,7 +17,7 @@ public final class TextDiff {
 
     /// Maximum number of differing lines. Time and memory for the smallest diff grow with the square of this
     /// number. Larger differences are shown as one replaced block.
-    private static final int MOST_LINES = 1000;
+    private static final int MAX_LINES = 1000;
 
     private TextDiff() {}
 
@@ -53,7 +53,7 @@ public final class TextDiff {
         }
         var removed = old.subList(head, old.size() - tail);
         var added = now.subList(head, now.size() - tail);
-        if (removed.size() + added.size() <= MOST_LINES) {
+        if (removed.size() + added.size() <= MAX_LINES) {
             return DiffUtils.diff(old, now);
         }
         var patch = new Patch<String>();

@@ -40,9 +40,9 @@ final class Watcher implements Runnable {
     private static final int MOST = 20_000;
 
     private static final Duration REOPEN = Duration.ofSeconds(5);
-    private static final Duration LOOK_IN_USE = Duration.ofSeconds(2);
-    private static final Duration LOOK_IDLE = Duration.ofSeconds(30);
-    private static final int LOOKS = 30;
+    private static final Duration POLL_IN_USE = Duration.ofSeconds(2);
+    private static final Duration POLL_IDLE = Duration.ofSeconds(30);
+    private static final int POLLS = 30;
 
     private final Sandbox sandbox;
     private final FileIndex fileIndex;
@@ -51,7 +51,7 @@ final class Watcher implements Runnable {
     private volatile boolean closed;
 
     /// Number of surveys before the next attempt to open a watch.
-    private int looks;
+    private int polls;
 
     /// Whether the last attempt to open a watch found too many directories.
     private boolean degraded;
@@ -91,9 +91,9 @@ final class Watcher implements Runnable {
     /// Watches as long as possible. Returns the delay before the next attempt.
     private Duration observe() throws InterruptedException {
         try {
-            return looks > 0 ? look() : watch();
+            return polls > 0 ? poll() : watch();
         } catch (SandboxException e) {
-            return afterwards(e.failure());
+            return delayAfter(e.failure());
         } catch (RuntimeException e) {
             LOG.error("the files of {} are not watched at the moment", sandbox.id(), e);
             return REOPEN;
@@ -101,7 +101,7 @@ final class Watcher implements Runnable {
     }
 
     private Duration watch() throws InterruptedException {
-        try (Watch watch = sandbox.look().watch("")) {
+        try (Watch watch = sandbox.passiveFiles().watch("")) {
             degraded = false;
             survey();
             follow(watch);
@@ -111,16 +111,16 @@ final class Watcher implements Runnable {
     }
 
     /// Polls once, in place of a watch.
-    private Duration look() throws InterruptedException {
-        looks--;
+    private Duration poll() throws InterruptedException {
+        polls--;
         Instant used = sandbox.info().lastActivity();
         boolean isInUse = used.isAfter(lastUse);
         lastUse = used;
         survey();
-        return isInUse ? LOOK_IN_USE : LOOK_IDLE;
+        return isInUse ? POLL_IN_USE : POLL_IDLE;
     }
 
-    private Duration afterwards(Failure failure) {
+    private Duration delayAfter(Failure failure) {
         return switch (failure) {
             case Failure.SandboxEnded _, Failure.NoSuchSandbox _, Failure.ShuttingDown _ -> {
                 closed = true;
@@ -141,10 +141,10 @@ final class Watcher implements Runnable {
 
     /// Polls instead of watching, and publishes that once.
     private void degrade() {
-        looks = LOOKS;
+        polls = POLLS;
         if (!degraded) {
-            LOG.warn("there is no watch left for the files of {}; it is looked at now and then", sandbox.id());
-            fileIndex.publishDegraded(LOOK_IN_USE);
+            LOG.warn("no inotify watch is left for the files of {}; the server polls them instead", sandbox.id());
+            fileIndex.publishDegraded(POLL_IN_USE);
             degraded = true;
         }
     }
@@ -152,7 +152,7 @@ final class Watcher implements Runnable {
     private void survey() throws InterruptedException {
         surveys.acquire();
         try {
-            fileIndex.survey(sandbox.look());
+            fileIndex.survey(sandbox.passiveFiles());
         } finally {
             surveys.release();
         }
@@ -176,7 +176,7 @@ final class Watcher implements Runnable {
                 burst = false;
             }
             if (first.isEmpty()) {
-                fileIndex.settle(sandbox.look());
+                fileIndex.settle(sandbox.passiveFiles());
             } else {
                 burst = !publish(fold, burst);
             }
@@ -192,7 +192,7 @@ final class Watcher implements Runnable {
         List<FileChange> net = fold.net();
         if (!burst
                 && !fold.isIncomplete()
-                && fileIndex.publish(sandbox.look(), fileIndex.withKnown(net, fold.passing()))) {
+                && fileIndex.publish(sandbox.passiveFiles(), fileIndex.withKnown(net, fold.transientPaths()))) {
             return true;
         }
         fileIndex.publishFolded(net, fold.isIncomplete());

@@ -55,7 +55,7 @@ final class DeliveryRows {
     }
 
     /// Moves attempts that are further in the future than any pause. The clock was set back since.
-    static void bringForward(Sql sql, Instant now, Duration longest) throws SQLException {
+    static void limitNextAttempt(Sql sql, Instant now, Duration longest) throws SQLException {
         sql.update(
                 "update webhook_deliveries set next_attempt_at = ? where next_attempt_at > ?",
                 now.toEpochMilli(),

@@ -1,7 +1,7 @@
 package dev.vivarium.core.webhook;
 
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.Scheduler;
-import dev.vivarium.core.VitalThread;
 import dev.vivarium.core.egress.PublicConnector;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
@@ -56,7 +56,7 @@ public final class WebhookSender implements AutoCloseable {
     private final InstantSource clock;
     private final Scheduler.Jobs jobs;
     private final SecureRandom random = new SecureRandom();
-    private final Thread worker = VitalThread.unstarted("webhooks", this::run);
+    private final Thread worker = CriticalThread.unstarted("webhooks", this::run);
     private final BlockingQueue<Boolean> wakeups = new ArrayBlockingQueue<>(1);
     private final ExecutorService requests = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("webhook-", 0).factory());
@@ -103,7 +103,7 @@ public final class WebhookSender implements AutoCloseable {
     private void prune() {
         Instant now = clock.instant();
         db.write(sql -> {
-            DeliveryRows.bringForward(sql, now, LONGEST_PAUSE);
+            DeliveryRows.limitNextAttempt(sql, now, LONGEST_PAUSE);
             return DeliveryRows.prune(sql, now.minus(rules.keep));
         });
         wake();
@@ -218,9 +218,8 @@ public final class WebhookSender implements AutoCloseable {
 
     /// Returns the pause after a failed attempt. It doubles each time, and up to half of it is random.
     Duration pause(int attempts) {
-        long most =
-                SHORTEST_PAUSE.multipliedBy(1L << Math.min(attempts - 1, 30)).toMillis();
-        long bounded = Math.min(most, LONGEST_PAUSE.toMillis());
+        long max = SHORTEST_PAUSE.multipliedBy(1L << Math.min(attempts - 1, 30)).toMillis();
+        long bounded = Math.min(max, LONGEST_PAUSE.toMillis());
         return Duration.ofMillis(bounded - (long) (random.nextDouble() * bounded / 2));
     }
 

@@ -37,8 +37,8 @@ import java.util.function.Predicate;
 /// A durable reader of all logs stores a delivery for each event and webhook, in the transaction of its cursor. A
 /// [WebhookSender] sends them.
 public final class Webhooks {
-    private static final int MOST_PER_USER = 20;
-    private static final int MOST_PENDING = 10_000;
+    private static final int MAX_PER_USER = 20;
+    private static final int MAX_PENDING = 10_000;
     private static final int MIN_SECRET = 8;
     private static final int MAX_SECRET = 256;
     private static final String SECRET = "secret";
@@ -106,14 +106,14 @@ public final class Webhooks {
         try {
             connector.check(wanted.host(), wanted.port());
         } catch (IOException e) {
-            throw new SandboxException(new Failure.InvalidRequest("url", String.valueOf(e.getMessage())), e);
+            throw new SandboxException(new Failure.InvalidRequest("url", "cannot be used: " + e.getMessage()), e);
         }
     }
 
     private void insert(Webhook webhook, String secret) {
         db.write(sql -> {
-            if (WebhookRows.count(sql, webhook.user()) >= MOST_PER_USER) {
-                throw new SandboxException(new NotificationFailure.TooManyWebhooks(MOST_PER_USER));
+            if (WebhookRows.count(sql, webhook.user()) >= MAX_PER_USER) {
+                throw new SandboxException(new NotificationFailure.TooManyWebhooks(MAX_PER_USER));
             }
             WebhookRows.insert(sql, webhook, secret);
             return webhook;
@@ -204,10 +204,10 @@ public final class Webhooks {
 
     /// If too many deliveries wait, the delivery is stored as dead: a client can replay it.
     private void store(Sql sql, Delivery delivery, Event event) throws SQLException {
-        boolean isFull = DeliveryRows.pending(sql, delivery.webhook()) >= MOST_PENDING;
+        boolean isFull = DeliveryRows.pending(sql, delivery.webhook()) >= MAX_PENDING;
         DeliveryRows.insert(sql, delivery, event, now());
         if (isFull) {
-            var full = PostResult.failed("more than " + MOST_PENDING + " deliveries wait for this receiver");
+            var full = PostResult.failed("more than " + MAX_PENDING + " deliveries wait for this receiver");
             boolean _ = DeliveryRows.attempted(sql, delivery, full, now(), Optional.empty());
         }
     }

@@ -78,7 +78,7 @@ class SignInCodesTest {
     void newCodeReplacesTheOldestOfTheSameKey() {
         var other = sessions.issueCode(keys.issue(ANNA).key());
         var oldest = sessions.issueAdminCode();
-        for (int i = 0; i < SignInCodes.MOST_PER_KEY; i++) {
+        for (int i = 0; i < SignInCodes.MAX_PER_KEY; i++) {
             sessions.issueAdminCode();
         }
 
@@ -89,7 +89,7 @@ class SignInCodesTest {
     @Test
     void tooManyWrongCodesAreRefusedForAMinute() {
         var code = sessions.issueAdminCode();
-        for (int i = 0; i < SignInCodes.MOST_WRONG; i++) {
+        for (int i = 0; i < SignInCodes.MAX_WRONG; i++) {
             assertRefused("wrong");
         }
 

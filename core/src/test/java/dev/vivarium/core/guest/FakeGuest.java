@@ -45,15 +45,15 @@ final class FakeGuest implements AutoCloseable {
     }
 
     /// Returns a guest that has completed the handshake.
-    static Guest greeted(GuestLoop loop, FakeGuest fake) throws IOException {
+    static Guest connected(GuestLoop loop, FakeGuest fake) throws IOException {
         fake.send(hello(SECRET, 0));
-        Guest guest = fake.greet(loop);
+        Guest guest = fake.handshake(loop);
         fake.receive();
         return guest;
     }
 
-    Guest greet(GuestLoop loop) {
-        return Guest.greet(attach(loop), SECRET, Duration.ofMinutes(1));
+    Guest handshake(GuestLoop loop) {
+        return Guest.handshake(attach(loop), SECRET, Duration.ofMinutes(1));
     }
 
     Connection attach(GuestLoop loop) {

@@ -37,7 +37,7 @@ final class HostileGuestTest {
     void start() throws IOException {
         loop = GuestLoop.start();
         bystander = FakeGuest.connect();
-        otherGuest = FakeGuest.greeted(loop, bystander);
+        otherGuest = FakeGuest.connected(loop, bystander);
         fake = FakeGuest.connect();
     }
 
@@ -58,7 +58,7 @@ final class HostileGuestTest {
     @Test
     void wrongSecretIsRejected() throws IOException {
         fake.send(FakeGuest.hello("another secret", 0));
-        assertUnreachable(() -> fake.greet(loop), "another secret");
+        assertUnreachable(() -> fake.handshake(loop), "another secret");
         assertThat(fake.receive().kind()).isEqualTo(Kind.REFUSE.code);
         assertThat(fake.isHungUp()).isTrue();
     }
@@ -66,7 +66,8 @@ final class HostileGuestTest {
     @Test
     void silentGuestTimesOut() throws IOException {
         Connection connection = fake.attach(loop);
-        assertUnreachable(() -> Guest.greet(connection, FakeGuest.SECRET, Duration.ofMillis(50)), "no answer within");
+        assertUnreachable(
+                () -> Guest.handshake(connection, FakeGuest.SECRET, Duration.ofMillis(50)), "no answer within");
         assertThat(fake.isHungUp()).isTrue();
     }
 
@@ -74,7 +75,7 @@ final class HostileGuestTest {
     void disconnectDuringTheHandshakeFailsImmediately() throws IOException {
         Connection connection = fake.attach(loop);
         fake.close();
-        assertUnreachable(() -> Guest.greet(connection, FakeGuest.SECRET, Duration.ofHours(1)), "hung up");
+        assertUnreachable(() -> Guest.handshake(connection, FakeGuest.SECRET, Duration.ofHours(1)), "hung up");
     }
 
     @Test
@@ -82,7 +83,7 @@ final class HostileGuestTest {
         fake.send(ByteBuffer.allocate(Payload.HEADER)
                 .putInt(0, FrameReader.MAX_FIRST_PAYLOAD + 1)
                 .put(8, Kind.HELLO.code));
-        assertUnreachable(() -> fake.greet(loop), "65537 bytes");
+        assertUnreachable(() -> fake.handshake(loop), "65537 bytes");
     }
 
     @Test
@@ -90,19 +91,19 @@ final class HostileGuestTest {
         fake.send(new Payload()
                 .fixed("HTTP/1.1 200".getBytes(StandardCharsets.US_ASCII))
                 .frame(0, Kind.HELLO));
-        assertUnreachable(() -> fake.greet(loop), "VIVG");
+        assertUnreachable(() -> fake.handshake(loop), "VIVG");
     }
 
     @Test
     void helloWithFourBillionSurvivorsAllocatesNothing() throws IOException {
         fake.send(FakeGuest.hello(FakeGuest.SECRET, 0xFFFF_FFFFL));
-        assertUnreachable(() -> fake.greet(loop), "ends inside a field");
+        assertUnreachable(() -> fake.handshake(loop), "ends inside a field");
     }
 
     @Test
     void firstFrameOtherThanHelloClosesTheConnection() throws IOException {
         fake.send(new Payload().u64(1).frame(0, Kind.PONG));
-        assertUnreachable(() -> fake.greet(loop), "HELLO");
+        assertUnreachable(() -> fake.handshake(loop), "HELLO");
     }
 
     @Test
@@ -125,7 +126,7 @@ final class HostileGuestTest {
                 .string("old")
                 .u32(0)
                 .frame(0, Kind.HELLO));
-        assertUnreachable(() -> fake.greet(loop), "generation");
+        assertUnreachable(() -> fake.handshake(loop), "generation");
         assertThat(fake.receive().kind()).isEqualTo(Kind.REFUSE.code);
     }
 
@@ -136,7 +137,7 @@ final class HostileGuestTest {
         while (hello.hasRemaining()) {
             fake.send(ByteBuffer.wrap(new byte[] {hello.get()}));
         }
-        Guest guest = Guest.greet(connection, FakeGuest.SECRET, TIMEOUT);
+        Guest guest = Guest.handshake(connection, FakeGuest.SECRET, TIMEOUT);
         assertThat(guest.build()).isEqualTo("fake");
     }
 
@@ -216,7 +217,7 @@ final class HostileGuestTest {
 
     @Test
     void truncatedResultClosesTheConnection() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Future<GuestStats> stats = inBackground(guest::stats);
         fake.end(fake.receive().channel(), new Payload().u32(1));
         assertUnreachable(stats::get, "ends inside a field");
@@ -225,7 +226,7 @@ final class HostileGuestTest {
 
     @Test
     void framesForUnknownAndEndedChannelsAreIgnored() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Channel channel = open(guest);
         int number = fake.receive().channel();
         fake.data(4711, 1, 100);
@@ -239,7 +240,7 @@ final class HostileGuestTest {
 
     @Test
     void disconnectAfterHalfAFrameReleasesWaiters() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Channel channel = open(guest);
         Future<Message> message = inBackground(channel::next);
         fake.receive();
@@ -254,7 +255,7 @@ final class HostileGuestTest {
 
     @Test
     void guestThatStopsReadingBlocksOnlyItsWriters() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Channel channel = open(guest);
         fake.send(new Payload().u8(0).u32(0xFFFF_FFFFL).frame(fake.receive().channel(), Kind.CREDIT));
         var data = new byte[8 << 20];
@@ -268,7 +269,7 @@ final class HostileGuestTest {
 
     @Test
     void dataAfterAChannelCloseIsDropped() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Channel channel = open(guest);
         int number = fake.receive().channel();
         channel.close();
@@ -282,7 +283,7 @@ final class HostileGuestTest {
 
     @Test
     void numberOfUnfinishedChannelsIsLimited() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Future<?> reader = inBackground(fake::isHungUp);
         for (int i = 0; i < ChannelTable.MAX_CHANNELS; i++) {
             open(guest).close();
@@ -298,7 +299,7 @@ final class HostileGuestTest {
 
     @Test
     void channelNumbersOfSurvivorsAreNotReused() throws IOException {
-        Guest guest = greetedWithSurvivor();
+        Guest guest = connectedWithSurvivor();
         assertThat(guest.survivors()).extracting(SurvivingProcess::pid).containsExactly(77);
         open(guest);
         assertThat(fake.receive().channel()).isEqualTo(2);
@@ -310,7 +311,7 @@ final class HostileGuestTest {
 
     @Test
     void attachThroughAnUnnoticedGuestIsNoActivity() throws IOException {
-        Guest guest = greetedWithSurvivor();
+        Guest guest = connectedWithSurvivor();
         var opened = new ArrayList<Service>();
         guest.observedBy(new GuestObserver() {
             @Override
@@ -324,7 +325,7 @@ final class HostileGuestTest {
         assertThat(opened).isEmpty();
     }
 
-    private Guest greetedWithSurvivor() throws IOException {
+    private Guest connectedWithSurvivor() throws IOException {
         fake.send(FakeGuest.helloFields(FakeGuest.SECRET)
                 .u32(1)
                 .u32(1)
@@ -332,7 +333,7 @@ final class HostileGuestTest {
                 .u32(77)
                 .u64(1_000)
                 .frame(0, Kind.HELLO));
-        Guest guest = fake.greet(loop);
+        Guest guest = fake.handshake(loop);
         fake.receive();
         return guest;
     }
@@ -347,7 +348,7 @@ final class HostileGuestTest {
                 .string("old\u001b[31m one")
                 .u32(0)
                 .frame(0, Kind.HELLO));
-        Guest guest = fake.greet(loop);
+        Guest guest = fake.handshake(loop);
         assertThatThrownBy(guest::stats)
                 .isInstanceOfSatisfying(
                         SandboxException.class,
@@ -360,7 +361,7 @@ final class HostileGuestTest {
 
     @Test
     void lossListenersRunOnceOnAVirtualThread() throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         var calls = new AtomicInteger();
         var worker = new CompletableFuture<Thread>();
         guest.onLost(() -> {
@@ -381,7 +382,7 @@ final class HostileGuestTest {
     void closingTheLoopReleasesAllWaiters() throws IOException {
         GuestLoop another = GuestLoop.start();
         try (FakeGuest fakeOfLoop = FakeGuest.connect()) {
-            Guest guest = FakeGuest.greeted(another, fakeOfLoop);
+            Guest guest = FakeGuest.connected(another, fakeOfLoop);
             Channel channel = open(guest);
             Future<Message> message = inBackground(channel::next);
             another.close();
@@ -398,7 +399,7 @@ final class HostileGuestTest {
     /// Opens a channel, lets the guest misbehave on it, and asserts that the host closes the connection with this
     /// reason.
     private void assertViolation(String why, Consumer<Integer> misbehaviour) throws IOException {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         Channel channel = open(guest);
         int number = fake.receive().channel();
         misbehaviour.accept(number);

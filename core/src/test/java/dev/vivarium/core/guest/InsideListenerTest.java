@@ -117,7 +117,7 @@ final class InsideListenerTest {
 
     @Test
     void connectionRightAfterTheResponseIsServed() throws Exception {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         var served = new CompletableFuture<Integer>();
         var listener = inBackground(() -> guest.listen(0, 1, channel -> served.complete(channel.number())));
         int number = fake.receive().channel();
@@ -170,7 +170,7 @@ final class InsideListenerTest {
     /// Opens a listener for two connections whose handler never reads, lets the guest misbehave, and asserts a
     /// violation.
     private void assertViolation(Consumer<Integer> misbehaviour) throws Exception {
-        Guest guest = FakeGuest.greeted(loop, fake);
+        Guest guest = FakeGuest.connected(loop, fake);
         var finished = new CountDownLatch(1);
         var listener = inBackground(() -> guest.listen(0, 2, _ -> {
             try {

@@ -89,7 +89,7 @@ public final class RealGuest implements AutoCloseable {
     public Guest accept() {
         try {
             SocketChannel socket = listener.accept();
-            guest = Guest.greet(loop.attach(id, socket), SECRET, TIMEOUT);
+            guest = Guest.handshake(loop.attach(id, socket), SECRET, TIMEOUT);
             return guest;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -32,7 +32,7 @@ final class WireFuzzTest {
         fake = FakeGuest.connect();
         connection = fake.attach(loop);
         // The host's responses are discarded.
-        connection.lose(Disconnect.Cause.CLOSED, "only its frames are wanted");
+        connection.disconnect(Disconnect.Cause.CLOSED, "only its frames are wanted");
     }
 
     @AfterEach
@@ -62,7 +62,7 @@ final class WireFuzzTest {
         var reader = new FrameReader();
         var channelTable = new ChannelTable(fake.id);
         if (random.nextInt(8) > 0) {
-            reader.trust();
+            reader.allowFullFrames();
             channelTable.welcome();
         }
         Service[] services = Service.values();

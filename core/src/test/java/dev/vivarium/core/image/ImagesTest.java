@@ -268,7 +268,8 @@ class ImagesTest {
             assertThatThrownBy(() -> images.importFrom(name, directory, line -> {}))
                     .isInstanceOf(SandboxException.class);
         }
-        assertThatThrownBy(() -> images.require("no-such")).hasMessageContaining("is not there, only host, mine;");
+        assertThatThrownBy(() -> images.require("no-such"))
+                .hasMessageContaining("'no-such' does not exist; there is host, mine.");
     }
 
     private static byte[] gzip(byte[] bytes) throws IOException {

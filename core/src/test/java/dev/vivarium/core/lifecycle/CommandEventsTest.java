@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class CommandEventsTest {
     private final List<String> events = new ArrayList<>();
     private long nanos;
-    private final CommandEvents commandEvents = commandEvents(CommandEvents.Pace.COMMAND);
+    private final CommandEvents commandEvents = commandEvents(CommandEvents.PublishLimits.COMMAND);
 
     @Test
     void firstOutputIsPublishedImmediatelyAndTheRestTogether() {
@@ -80,10 +80,10 @@ class CommandEventsTest {
         commandEvents.output(Stream.STDOUT, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private CommandEvents commandEvents(CommandEvents.Pace pace) {
+    private CommandEvents commandEvents(CommandEvents.PublishLimits publishLimits) {
         return new CommandEvents(
                 new CommandEvent.Target(7, Optional.empty(), Optional.empty()),
-                pace,
+                publishLimits,
                 event -> events.add(event.type() + " " + new EventBodyJson().encode(event)),
                 () -> events.add("over"),
                 () -> nanos);
@@ -91,7 +91,7 @@ class CommandEventsTest {
 
     @Test
     void terminalOutputIsPublishedOnlyByTheBeat() {
-        var shell = commandEvents(CommandEvents.Pace.TERMINAL);
+        var shell = commandEvents(CommandEvents.PublishLimits.TERMINAL);
         shell.output(Stream.STDOUT, bytes("$ ls"));
         assertThat(events).isEmpty();
 
@@ -101,8 +101,9 @@ class CommandEventsTest {
 
     @Test
     void publishedOutputIsNotPublishedAgainAfterARestart() {
-        var place = new CommandEvents.Bookmark(new CommandStarted.Place(10, 0), new CommandStarted.Place(13, 0));
-        var found = commandEvents(CommandEvents.Pace.COMMAND).resumedAt(place);
+        var place = new CommandEvents.ResumePosition(
+                new CommandStarted.Position(10, 0), new CommandStarted.Position(13, 0));
+        var found = commandEvents(CommandEvents.PublishLimits.COMMAND).resumedAt(place);
         found.output(Stream.STDOUT, bytes("ab"));
         found.output(Stream.STDOUT, bytes("cde"));
         found.lost();

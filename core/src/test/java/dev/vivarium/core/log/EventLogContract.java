@@ -291,7 +291,7 @@ abstract class EventLogContract {
 
         assertThat(first).hasSizeBetween(20, 23);
         assertThat(first.stream().mapToInt(event -> event.data().length()).sum())
-                .isLessThan(Query.MOST_CHARACTERS + NewEvent.LONGEST_DATA);
+                .isLessThan(Query.MAX_CHARACTERS + NewEvent.LONGEST_DATA);
         assertThat(readAll(sandbox)).extracting(Event::seq).containsExactlyElementsOf(numbers(1, 100));
         List<Event> newest = log.newest(sandbox, "a", Query.MOST);
         assertThat(newest).hasSameSizeAs(first);
@@ -423,7 +423,7 @@ abstract class EventLogContract {
         assertThat(listener.next(TIMEOUT).events()).extracting(Event::type).containsExactly("a", "b");
 
         appendMany(600, "flood");
-        LiveFeed.Heard overrun = listener.next(TIMEOUT);
+        LiveFeed.FeedPage overrun = listener.next(TIMEOUT);
         var gap = overrun.missed().gaps().getFirst();
         assertThat(overrun.missed().gaps()).hasSize(1);
         assertThat(overrun.missed().isComplete()).isTrue();

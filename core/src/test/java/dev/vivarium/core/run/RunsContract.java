@@ -117,7 +117,7 @@ abstract class RunsContract {
                 Optional.empty(),
                 Optional.empty());
         assertThatThrownBy(() -> runs.begin(info(2), again, RunOrigin.NONE, false))
-                .hasMessageContaining("somebody works at task");
+                .hasMessageContaining("another run works on task");
 
         runs.end(run, Run.Status.FAILED, Optional.of("why"), ReasonCode.CRASHED);
 

@@ -3,7 +3,7 @@ package dev.vivarium.core.sandbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.vivarium.core.sandbox.Capacity.Entry;
-import dev.vivarium.core.sandbox.SandboxesConfig.Room;
+import dev.vivarium.core.sandbox.SandboxesConfig.CapacityLimits;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -61,7 +61,7 @@ class CapacityTest {
         long free = home.toFile().getUsableSpace();
         // Slightly more than two disks and much less than three.
         var space = new DiskSpace(Optional.of(new HomeDisk(home, 0, 2.5 * DISK / free)));
-        var capacity = new Capacity(new Room(1, 10, 8), DISK, space);
+        var capacity = new Capacity(new CapacityLimits(1, 10, 8), DISK, space);
         assertThat(capacity.enter(100 * DISK)).as("disks are not counted yet").isEqualTo(Entry.ENTERED);
         capacity.leave(100 * DISK);
         space.usedByDisks(0);
@@ -85,6 +85,6 @@ class CapacityTest {
     }
 
     private static Capacity capacity(int limit, int poolTarget) {
-        return new Capacity(new Room(poolTarget, limit, 8), DISK, new DiskSpace(Optional.empty()));
+        return new Capacity(new CapacityLimits(poolTarget, limit, 8), DISK, new DiskSpace(Optional.empty()));
     }
 }

@@ -121,7 +121,7 @@ class HibernationTest {
         engine.sandboxes.list();
         failure(Failure.SandboxNotRunning.class, sandbox::stats);
         failure(Failure.SandboxNotRunning.class, () -> sandbox.dial(80));
-        failure(Failure.SandboxNotRunning.class, () -> sandbox.look().list("", ListDepth.ALL, 1));
+        failure(Failure.SandboxNotRunning.class, () -> sandbox.passiveFiles().list("", ListDepth.ALL, 1));
         assertThat(sandbox.info().status()).isEqualTo(Status.HIBERNATED);
     }
 

@@ -58,7 +58,7 @@ final class TestEngine implements AutoCloseable {
 
     /// No pool, at most 20 sandboxes, idle timeout of half an hour, lifetime of a day, reconciliation every 30 s.
     static SandboxesConfig plain() {
-        return SandboxesConfig.standard().with(new SandboxesConfig.Room(0, 20, 8));
+        return SandboxesConfig.standard().with(new SandboxesConfig.CapacityLimits(0, 20, 8));
     }
 
     TestEngine open(SandboxesConfig config) {

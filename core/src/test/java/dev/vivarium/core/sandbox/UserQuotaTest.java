@@ -10,8 +10,8 @@ class UserQuotaTest {
 
     @ParameterizedTest
     @CsvSource({"1, 1", "2, 1", "3, 2", "4, 3", "5, 4", "100, 80"})
-    void shareLeavesAPlaceForOthersUnlessThereIsOnlyOne(int places, int most) {
+    void shareLeavesAPlaceForOthersUnlessThereIsOnlyOne(int places, int max) {
         assertThat(new UserQuota(0, SHARE_PERCENT, 0, 0, 0).maxSandboxes(places))
-                .isEqualTo(most);
+                .isEqualTo(max);
     }
 }

@@ -210,7 +210,7 @@ final class ShellTest {
             viewer.next();
             viewer.next();
             real.guest().close();
-            shells.moveTo(real.accept());
+            shells.reattachTo(real.accept());
             String seen = until(viewer, "\n30000\n");
             viewer.type("after\n");
             assertThat(numbers(30_000) + "<after>\n").endsWith(seen + untilExit(viewer));
@@ -225,7 +225,7 @@ final class ShellTest {
         }
         real.guest().close();
         Shells others = newShells();
-        others.moveTo(real.accept());
+        others.reattachTo(real.accept());
         try (Viewer viewer = join(others.require(shell.id()), "bob", Role.TYPIST)) {
             until(viewer, "before");
             viewer.type("still there\n");
@@ -239,10 +239,10 @@ final class ShellTest {
         Shell shell = open("sleep 1000");
         real.guest().close();
         Shells others = newShells();
-        others.expectMove();
+        others.expectReattach();
         try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<Shell> early = callers.submit(() -> others.require(shell.id()));
-            others.moveTo(real.accept());
+            others.reattachTo(real.accept());
             assertThat(early.get().id()).isEqualTo(shell.id());
         }
     }
@@ -254,7 +254,7 @@ final class ShellTest {
                 var other = RealGuest.start()) {
             viewer.next();
             real.guest().close();
-            shells.moveTo(other.guest());
+            shells.reattachTo(other.guest());
             assertThat(viewer.next()).isInstanceOf(ShellEvent.Gone.class);
         }
     }

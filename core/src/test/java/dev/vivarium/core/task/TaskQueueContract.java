@@ -205,7 +205,7 @@ abstract class TaskQueueContract extends QueueFixture {
 
     @Test
     void aLongChainIsCheckedAndALargeGraphIsRefused() {
-        var chain = IntStream.range(0, TaskGraph.MOST_TASKS)
+        var chain = IntStream.range(0, TaskGraph.MAX_TASKS)
                 .mapToObj(i -> i == 0 ? task("t0") : task("t" + i, "t" + (i - 1)))
                 .toList();
         List<TaskId> ids = queue.add(ANN, chain);
@@ -216,7 +216,7 @@ abstract class TaskQueueContract extends QueueFixture {
         assertThat(status(ids.getLast())).isEqualTo(CANCELLED);
 
         var ring = new ArrayList<>(chain);
-        ring.set(0, task("t0", "t" + (TaskGraph.MOST_TASKS - 1)));
+        ring.set(0, task("t0", "t" + (TaskGraph.MAX_TASKS - 1)));
         assertThatThrownBy(() -> queue.add(ANN, ring)).hasMessageContaining("(1000 tasks)");
         var many = IntStream.range(0, 10_000).mapToObj(i -> task("t" + i)).toList();
         assertThatThrownBy(() -> queue.add(ANN, many)).hasMessageContaining("at most 1000");

@@ -70,7 +70,7 @@ class FileIndexTest {
                 coalescer.add(new FileChange(FileChange.Kind.DELETED, false, name));
             }
 
-            fileIndex.publish(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
+            fileIndex.publish(workspace, fileIndex.withKnown(coalescer.net(), coalescer.transientPaths()));
 
             assertThat(log.read(sandbox, Query.after(0, 10)))
                     .extracting(Event::type)
@@ -103,7 +103,7 @@ class FileIndexTest {
                 coalescer.add(new FileChange(FileChange.Kind.CREATED, true, "d/e"));
                 coalescer.add(new FileChange(FileChange.Kind.CREATED, false, "d/e/f"));
                 coalescer.add(new FileChange(FileChange.Kind.DELETED, true, "d"));
-                fileIndex.publish(workspace, fileIndex.withKnown(coalescer.net(), coalescer.passing()));
+                fileIndex.publish(workspace, fileIndex.withKnown(coalescer.net(), coalescer.transientPaths()));
             }
 
             assertThat(log.read(sandbox, Query.after(3, 10)))

@@ -437,7 +437,7 @@ abstract class WebhooksContract {
 
         pass(Duration.ofDays(-365));
         db.write(sql -> {
-            DeliveryRows.bringForward(sql, time.get(), Duration.ofHours(1));
+            DeliveryRows.limitNextAttempt(sql, time.get(), Duration.ofHours(1));
             return sql;
         });
 

@@ -30,16 +30,16 @@ import java.util.function.Supplier;
 final class LocalEngine implements Engine {
     private static final int MAX_ENTRIES = 100_000;
 
-    private final Machinery machinery;
+    private final LocalComponents machinery;
     private final Sandboxes sandboxes;
 
-    private LocalEngine(Machinery machinery) {
+    private LocalEngine(LocalComponents machinery) {
         this.machinery = machinery;
         this.sandboxes = machinery.sandboxes();
     }
 
     static LocalEngine open(LocalConfig config) {
-        return new LocalEngine(Machinery.start(config));
+        return new LocalEngine(LocalComponents.start(config));
     }
 
     @Override

@@ -37,7 +37,7 @@ public sealed interface Content {
     record OfStream(InputStream stream) implements Content {
         @Override
         public InputStream open() {
-            return new Lent(stream);
+            return new CloseShieldInputStream(stream);
         }
 
         @Override

@@ -83,7 +83,7 @@ public final class HttpEngine implements Engine {
 
     @Override
     public ExecResult execute(SandboxId id, Command command) {
-        return transport(client.within(patience(command)))
+        return transport(client.within(responseTimeout(command)))
                 .send("POST", "/execute", Map.of(), body(id, command))
                 .read(ExecJson::read);
     }
@@ -147,7 +147,7 @@ public final class HttpEngine implements Engine {
     }
 
     /// Timeout of the response: longer than that of the command, so that the server can report it.
-    private Duration patience(Command command) {
+    private Duration responseTimeout(Command command) {
         return command.timeout().map(config.answer()::plus).orElse(config.answer());
     }
 }

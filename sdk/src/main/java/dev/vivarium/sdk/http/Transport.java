@@ -139,8 +139,8 @@ public final class Transport {
             case ConnectException _ when isUnresolved(e) -> "its host is unknown";
             case ConnectException _ -> "the connection was refused";
             case SocketTimeoutException _ -> "the request timed out";
-            case HttpTimeoutException _ -> said(e);
-            default -> "the connection broke (" + said(e) + ")";
+            case HttpTimeoutException _ -> messageOf(e);
+            default -> "the connection broke (" + messageOf(e) + ")";
         };
         return new SandboxException(new Failure.ServerUnreachable(server.toString(), why), e);
     }
@@ -154,7 +154,7 @@ public final class Transport {
         return false;
     }
 
-    private static String said(Throwable e) {
+    private static String messageOf(Throwable e) {
         return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
     }
 

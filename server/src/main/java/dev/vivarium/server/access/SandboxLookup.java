@@ -73,7 +73,7 @@ public final class SandboxLookup {
                 .filter(SandboxId::isWellFormed)
                 .flatMap(text -> sandboxes.endedOwner(new SandboxId(text)))
                 .filter(caller::mayActFor)
-                .map(_ -> rights.most());
+                .map(_ -> rights.maxScopes());
     }
 
     /// Returns the scopes of the caller; empty if the caller must not learn that the sandbox exists.
@@ -134,7 +134,7 @@ public final class SandboxLookup {
             }
             return caller instanceof Principal.Admin
                     ? asAdmin(key)
-                    : new ThreadAccess(key, caller.name(), Grant.Standing.OWNER, rights.most());
+                    : new ThreadAccess(key, caller.name(), Grant.Standing.OWNER, rights.maxScopes());
         });
     }
 
@@ -143,7 +143,7 @@ public final class SandboxLookup {
     }
 
     private ThreadAccess asAdmin(ThreadKey key) {
-        return new ThreadAccess(key, Principal.Admin.NAME, Grant.Standing.ADMIN, rights.most());
+        return new ThreadAccess(key, Principal.Admin.NAME, Grant.Standing.ADMIN, rights.maxScopes());
     }
 
     public static void requireScope(Scopes scopes, Scope wanted) {

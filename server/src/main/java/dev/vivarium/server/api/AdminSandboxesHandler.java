@@ -52,16 +52,21 @@ public final class AdminSandboxesHandler {
             .fails(404);
 
     private final Sandboxes sandboxes;
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final EndSandbox end;
     private final Tokens tokens;
     private final Audit audit;
     private final InstantSource clock;
 
     public AdminSandboxesHandler(
-            Sandboxes sandboxes, Callers callers, EndSandbox end, Tokens tokens, Audit audit, InstantSource clock) {
+            Sandboxes sandboxes,
+            SandboxResolver resolver,
+            EndSandbox end,
+            Tokens tokens,
+            Audit audit,
+            InstantSource clock) {
         this.sandboxes = sandboxes;
-        this.callers = callers;
+        this.resolver = resolver;
         this.end = end;
         this.tokens = tokens;
         this.audit = audit;
@@ -76,7 +81,7 @@ public final class AdminSandboxesHandler {
     /// `DELETE /admin/sandboxes/{sandbox_id}`.
     public void kill(Exchange exchange) throws IOException {
         var sandbox = require(exchange);
-        exchange.recorded();
+        exchange.markAudited();
         end.end(exchange.principal(), new EndSandbox.Request(sandbox, "ended by the admin", KILL.route()));
         exchange.answer(200, DONE, new Done("killed", sandbox.id()));
     }
@@ -85,7 +90,7 @@ public final class AdminSandboxesHandler {
     public void rotate(Exchange exchange) throws IOException {
         var info = require(exchange).info();
         tokens.rotate(info.id());
-        exchange.recorded();
+        exchange.markAudited();
         audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ROTATED, 200, ROTATE.route())
                 .by(exchange.principal())
                 .on(info.id(), info.key()));
@@ -93,6 +98,6 @@ public final class AdminSandboxesHandler {
     }
 
     private Sandbox require(Exchange exchange) {
-        return callers.find(exchange, exchange.path("sandbox_id"));
+        return resolver.find(exchange, exchange.path("sandbox_id"));
     }
 }

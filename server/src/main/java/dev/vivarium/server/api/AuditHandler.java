@@ -103,16 +103,16 @@ public final class AuditHandler {
     /// Upper bound of the memory of an entry, in bytes.
     private static final int ENTRY_BYTES = 1024;
 
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Audit audit;
 
-    public AuditHandler(ThreadCallers callers, Audit audit) {
-        this.callers = callers;
+    public AuditHandler(ThreadResolver resolver, Audit audit) {
+        this.resolver = resolver;
         this.audit = audit;
     }
 
     public void ofThread(Exchange exchange) throws IOException {
-        var thread = callers.requireOwner(exchange).key();
+        var thread = resolver.requireOwner(exchange).key();
         send(exchange, query(exchange).ofThread(thread));
     }
 

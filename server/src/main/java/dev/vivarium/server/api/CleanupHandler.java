@@ -29,18 +29,18 @@ public final class CleanupHandler {
             .fails(500);
 
     private final EndSandbox end;
-    private final Callers callers;
+    private final SandboxResolver resolver;
 
-    public CleanupHandler(EndSandbox end, Callers callers) {
+    public CleanupHandler(EndSandbox end, SandboxResolver resolver) {
         this.end = end;
-        this.callers = callers;
+        this.resolver = resolver;
     }
 
     public void handle(Exchange exchange) throws IOException {
         String id = exchange.json(REQUEST);
         try {
-            var sandbox = callers.find(exchange, id);
-            exchange.recorded();
+            var sandbox = resolver.find(exchange, id);
+            exchange.markAudited();
             end.end(exchange.principal(), new EndSandbox.Request(sandbox, "cleaned up by request", CLEANUP.route()));
         } catch (SandboxException e) {
             if (!(e.failure() instanceof Failure.NoSuchSandbox)) {

@@ -16,13 +16,13 @@ import java.nio.file.Path;
 /// failed write to a stream, or because the wait for a result is cancelled.
 public final class CommandResponse {
     private final RunCommand commands;
-    private final SpooledOutput.Place outputs;
+    private final SpooledOutput.Position outputs;
 
     /// @param directory for the files of long outputs
     /// @param budget    for the bytes in these files
     public CommandResponse(RunCommand commands, Path directory, ByteBudget budget) {
         this.commands = commands;
-        this.outputs = new SpooledOutput.Place(directory, budget);
+        this.outputs = new SpooledOutput.Position(directory, budget);
     }
 
     /// Returns the validated command of a request body.

@@ -30,9 +30,9 @@ public final class ConnectionsHandler {
             optional("jti", STRING, "The id of the token, if the client has no key.", Presence.Connection::token),
             field(
                     "way",
-                    JsonType.constants(Presence.Way.class, Presence.Way::text),
+                    JsonType.constants(Presence.Purpose.class, Presence.Purpose::text),
                     "`events`: follows events. `watch`: watches a shell. `type`: may type in a shell.",
-                    Presence.Connection::way),
+                    Presence.Connection::purpose),
             field("since", TIME, Presence.Connection::since));
     private static final ObjectType<Connections> CONNECTIONS = object(
             "Connections",
@@ -46,18 +46,18 @@ public final class ConnectionsHandler {
             .answers(200, "Event streams and sockets. The audit log has the other calls.", CONNECTIONS)
             .fails(403, 404);
 
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Sandboxes sandboxes;
     private final Presence presence;
 
-    public ConnectionsHandler(ThreadCallers callers, Sandboxes sandboxes, Presence presence) {
-        this.callers = callers;
+    public ConnectionsHandler(ThreadResolver resolver, Sandboxes sandboxes, Presence presence) {
+        this.resolver = resolver;
         this.sandboxes = sandboxes;
         this.presence = presence;
     }
 
     public void list(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
+        var access = resolver.require(exchange);
         var sandbox = sandboxes.find(access.key()).map(Sandbox::id);
         exchange.answer(
                 200,

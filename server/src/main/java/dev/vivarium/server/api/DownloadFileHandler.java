@@ -39,18 +39,18 @@ public final class DownloadFileHandler {
             .withHeader("Content-Disposition", STRING)
             .fails(403, 404, 409, 410, 502);
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final Telemetry telemetry;
 
-    public DownloadFileHandler(Callers callers, Telemetry telemetry) {
-        this.callers = callers;
+    public DownloadFileHandler(SandboxResolver resolver, Telemetry telemetry) {
+        this.resolver = resolver;
         this.telemetry = telemetry;
     }
 
     public void handle(Exchange exchange) throws IOException {
         var request = exchange.json(REQUEST);
         String name = request.name();
-        var sandbox = callers.require(exchange, request.session());
+        var sandbox = resolver.require(exchange, request.session());
         exchange.usesFilesOf(sandbox);
         long start = System.nanoTime();
         try (var download = sandbox.files().read(name)) {

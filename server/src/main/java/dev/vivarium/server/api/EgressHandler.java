@@ -44,29 +44,29 @@ public final class EgressHandler {
             .fails(403, 404);
 
     private final Sandboxes sandboxes;
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Audit audit;
     private final InstantSource clock;
 
-    public EgressHandler(Sandboxes sandboxes, ThreadCallers callers, Audit audit, InstantSource clock) {
+    public EgressHandler(Sandboxes sandboxes, ThreadResolver resolver, Audit audit, InstantSource clock) {
         this.sandboxes = sandboxes;
-        this.callers = callers;
+        this.resolver = resolver;
         this.audit = audit;
         this.clock = clock;
     }
 
     /// `GET`: for the owner and all members.
     public void show(Exchange exchange) throws IOException {
-        exchange.answer(200, THREAD_EGRESS, callers.sandbox(callers.require(exchange)));
+        exchange.answer(200, THREAD_EGRESS, resolver.sandbox(resolver.require(exchange)));
     }
 
     /// `PUT`: for the owner, with a key. A program in the sandbox cannot extend the list.
     public void change(Exchange exchange) throws IOException {
-        var access = callers.requireOwner(exchange);
+        var access = resolver.requireOwner(exchange);
         Egress list = exchange.json(EgressJson.EGRESS);
-        Sandbox sandbox = callers.sandbox(access);
+        Sandbox sandbox = resolver.sandbox(access);
         sandboxes.allow(sandbox, list);
-        exchange.recorded();
+        exchange.markAudited();
         audit.record(AuditEntry.of(clock.instant(), AuditEntry.Kind.ALLOWED, 200, CHANGE.route())
                 .by(exchange.principal())
                 .on(sandbox.id(), access.key())

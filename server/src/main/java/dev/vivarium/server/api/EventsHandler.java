@@ -176,7 +176,7 @@ public final class EventsHandler {
     /// Registers the client in [Presence] for the duration of the stream.
     private void followed(Exchange exchange, EventStream.Format format, SandboxId sandbox, Query query)
             throws IOException {
-        var seen = Presence.Connection.of(sandbox, exchange.principal(), Presence.Way.EVENTS, clock.instant());
+        var seen = Presence.Connection.of(sandbox, exchange.principal(), Presence.Purpose.EVENTS, clock.instant());
         Presence.Client client = () -> Optional.of(seen);
         presence.enter(client);
         try {

@@ -26,12 +26,12 @@ public final class ExecHandler {
             .fails(429, "The sandbox runs its maximum number of commands.")
             .fails(409, 410, 500, 502, 507);
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final RunCommand commands;
     private final CommandResponse response;
 
-    public ExecHandler(Callers callers, RunCommand commands, CommandResponse response) {
-        this.callers = callers;
+    public ExecHandler(SandboxResolver resolver, RunCommand commands, CommandResponse response) {
+        this.resolver = resolver;
         this.commands = commands;
         this.response = response;
     }
@@ -39,7 +39,7 @@ public final class ExecHandler {
     public void handle(Exchange exchange) throws IOException {
         var start = ExecJson.readStart(exchange.json(), exchange.path("sandbox_id"));
         var request = response.request(start.request());
-        var sandbox = callers.resumed(exchange.sandbox());
+        var sandbox = resolver.resumed(exchange.sandbox());
         if (start.detach()) {
             var process = commands.detach(exchange.principal(), sandbox, request);
             exchange.answer(201, ProcessJson.PROCESS, process.info());

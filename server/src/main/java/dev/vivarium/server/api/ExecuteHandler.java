@@ -22,17 +22,17 @@ public final class ExecuteHandler {
             .fails(429, "The sandbox runs its maximum number of commands.")
             .fails(404, 409, 410, 500, 502, 507);
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final CommandResponse response;
 
-    public ExecuteHandler(Callers callers, CommandResponse response) {
-        this.callers = callers;
+    public ExecuteHandler(SandboxResolver resolver, CommandResponse response) {
+        this.resolver = resolver;
         this.response = response;
     }
 
     public void handle(Exchange exchange) throws IOException {
         var body = exchange.json(ExecJson.EXECUTE);
         var request = response.request(body);
-        response.run(exchange, callers.require(exchange, body.sandbox()), request);
+        response.run(exchange, resolver.require(exchange, body.sandbox()), request);
     }
 }

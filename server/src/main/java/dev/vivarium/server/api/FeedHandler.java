@@ -52,7 +52,7 @@ public final class FeedHandler {
         });
     }
 
-    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.Heard batch, Access access)
+    private static void send(EventStream stream, Feed.Subscription events, LiveFeed.FeedPage batch, Access access)
             throws IOException {
         access.check();
         if (Feed.isAny(batch.missed())) {

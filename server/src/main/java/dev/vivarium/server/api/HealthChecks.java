@@ -1,6 +1,6 @@
 package dev.vivarium.server.api;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.guard.anomaly.HealthSample;
 import dev.vivarium.core.sandbox.DiskSpace;
 import dev.vivarium.core.sandbox.Sandboxes;
@@ -80,7 +80,7 @@ public final class HealthChecks implements AutoCloseable {
         if (sandboxes.diskSpace().reading().level() == DiskSpace.Level.FULL) {
             failing.put("disk", "the file system of the home is full; end sandboxes or delete files");
         }
-        List<String> ended = VitalThread.ended();
+        List<String> ended = CriticalThread.ended();
         if (!ended.isEmpty()) {
             failing.put("threads", "have ended by a failure: " + String.join(", ", ended));
         }

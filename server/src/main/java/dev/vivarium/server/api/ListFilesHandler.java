@@ -21,15 +21,15 @@ public final class ListFilesHandler {
 
     private static final int MAX_ENTRIES = 100_000;
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
 
-    public ListFilesHandler(Callers callers) {
-        this.callers = callers;
+    public ListFilesHandler(SandboxResolver resolver) {
+        this.resolver = resolver;
     }
 
     public void handle(Exchange exchange) throws IOException {
         boolean recursive = QueryFlags.of(exchange, "recursive", true);
-        var sandbox = callers.require(exchange, exchange.query("session_id"), Scope.FS_RO);
+        var sandbox = resolver.require(exchange, exchange.query("session_id"), Scope.FS_RO);
         exchange.usesFilesOf(sandbox);
         var listing =
                 sandbox.files().list("", recursive ? ListDepth.ALL : ListDepth.TOP, MAX_ENTRIES, exchange::reserve);

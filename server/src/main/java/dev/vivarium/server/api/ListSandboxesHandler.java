@@ -226,7 +226,7 @@ public final class ListSandboxesHandler {
     /// Returns the live sandboxes of the caller, and those of threads that the caller is a member of.
     private Map<SandboxId, Entry> liveSandboxes(Principal caller) {
         var newest = new HashMap<SandboxId, Run>();
-        runs.ofLiving().forEach(run -> newest.putIfAbsent(run.sandbox(), run));
+        runs.ofLiveSandboxes().forEach(run -> newest.putIfAbsent(run.sandbox(), run));
         var entries = new HashMap<SandboxId, Entry>();
         for (SandboxInfo info : sandboxes.list()) {
             role(caller, info).ifPresent(role -> {

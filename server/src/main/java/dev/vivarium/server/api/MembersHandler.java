@@ -29,12 +29,12 @@ import java.util.function.Function;
 /// `/threads/{thread_id}/members`: the members of a thread and their scopes. Thread-safe.
 public final class MembersHandler {
     private static final ObjectType<Invite> INVITE_REQUEST = object(
-                    "Invite", Invite::new, field("user_id", USER_ID), field("scopes", TokenAnswer.SCOPES))
+                    "Invite", Invite::new, field("user_id", USER_ID), field("scopes", TokenResponse.SCOPES))
             .closed();
     private static final ObjectType<Member> MEMBER = object(
             "Member",
             field("user_id", USER_ID, Member::user),
-            field("scopes", TokenAnswer.SCOPES, Member::most),
+            field("scopes", TokenResponse.SCOPES, Member::maxScopes),
             field("invited_at", TIME, Member::invitedAt));
     private static final ObjectType<Everyone> MEMBERS = object(
             "Members",
@@ -43,7 +43,7 @@ public final class MembersHandler {
     private static final ObjectType<UserId> REMOVED_MEMBER =
             object("RemovedMember", constant("status", "removed"), field("user_id", USER_ID, Function.identity()));
 
-    private record Invite(UserId user, Scopes most) {}
+    private record Invite(UserId user, Scopes maxScopes) {}
 
     private record Everyone(UserId owner, List<Member> members) {}
 
@@ -63,30 +63,30 @@ public final class MembersHandler {
             .answers(200, "The member was removed. The tokens of the member are revoked.", REMOVED_MEMBER)
             .fails(403, 404);
 
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Members members;
     private final Audit audit;
     private final InstantSource clock;
 
-    public MembersHandler(ThreadCallers callers, Members members, Audit audit, InstantSource clock) {
-        this.callers = callers;
+    public MembersHandler(ThreadResolver resolver, Members members, Audit audit, InstantSource clock) {
+        this.resolver = resolver;
         this.members = members;
         this.audit = audit;
         this.clock = clock;
     }
 
     public void invite(Exchange exchange) throws IOException {
-        var access = callers.requireOwner(exchange);
+        var access = resolver.requireOwner(exchange);
         var invite = exchange.json(INVITE_REQUEST);
         require(!invite.user().equals(access.key().user()), "user_id", "is the owner's own");
-        var member = members.invite(access.key(), invite.user(), invite.most());
+        var member = members.invite(access.key(), invite.user(), invite.maxScopes());
         record(exchange, access, AuditEntry.Kind.INVITED, member);
         exchange.answer(200, MEMBER, member);
     }
 
     /// `GET`: all members. Members see each other.
     public void list(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
+        var access = resolver.require(exchange);
         exchange.answer(200, MEMBERS, new Everyone(access.key().user(), members.list(access.key())));
     }
 
@@ -94,7 +94,7 @@ public final class MembersHandler {
     public void remove(Exchange exchange) throws IOException {
         var user = new UserId(exchange.path("user_id"));
         boolean isLeaving = exchange.principal().user().filter(user::equals).isPresent();
-        var access = isLeaving ? callers.require(exchange) : callers.requireOwner(exchange);
+        var access = isLeaving ? resolver.require(exchange) : resolver.requireOwner(exchange);
         var member = members.find(access.key(), user);
         if (member.isEmpty() || !members.remove(access.key(), user)) {
             throw new SandboxException(new SandboxFailure.NoSuchMember(user));
@@ -105,11 +105,11 @@ public final class MembersHandler {
 
     private void record(Exchange exchange, ThreadAccess access, AuditEntry.Kind kind, Member member) {
         String method = kind == AuditEntry.Kind.INVITED ? "POST" : "DELETE";
-        exchange.recorded();
+        exchange.markAudited();
         audit.record(AuditEntry.of(clock.instant(), kind, 200, method + " /threads/{thread_id}/members")
                 .by(exchange.principal())
                 .onThread(access.key())
-                .scopes(member.most())
+                .scopes(member.maxScopes())
                 .detail(member.user().value()));
     }
 }

@@ -32,8 +32,8 @@ public final class NegotiateHandler {
     private static final ObjectType<Object> REQUEST = ObjectType.<Object>object(
                     "Negotiate",
                     optional("sandbox_id", STRING, "A hint: the previous sandbox of the client."),
-                    optional("scopes", TokenAnswer.SCOPES),
-                    optional("ttl", TokenAnswer.TTL),
+                    optional("scopes", TokenResponse.SCOPES),
+                    optional("ttl", TokenResponse.TTL),
                     optional("user_id", USER_ID, "For admins: the user of the token."),
                     optional("timeout_minutes", MINUTES, "The idle timeout of a new sandbox."),
                     optional("image", STRING, "The root file system of a new sandbox."),
@@ -48,8 +48,8 @@ public final class NegotiateHandler {
             // A hint that the server ignores: a thread has one sandbox, and the response names it.
             fields.optionalString("sandbox_id");
             return new Negotiate(
-                    fields.optional("scopes", TokenAnswer.SCOPES),
-                    fields.optional("ttl", TokenAnswer.TTL),
+                    fields.optional("scopes", TokenResponse.SCOPES),
+                    fields.optional("ttl", TokenResponse.TTL),
                     fields.optional("user_id", USER_ID));
         }
     }
@@ -57,20 +57,20 @@ public final class NegotiateHandler {
     public static final RouteDescription NEGOTIATE = RouteDescription.post("/threads/{thread_id}/sandbox", KEY)
             .named("negotiate", "Create the sandbox of a thread if it has none, and issue a token for it")
             .takesOptional(REQUEST)
-            .answers(200, "The token, the addresses to use it at, and its scopes.", TokenAnswer.TOKEN)
+            .answers(200, "The token, the addresses to use it at, and its scopes.", TokenResponse.TOKEN)
             .fails(403, 404, 500, 507);
 
     /// Default scopes.
     private static final Scopes ORDINARY = Scopes.of(Scope.FS_RW, Scope.SHELL, Scope.PROCESS);
 
     private final CreateSandbox create;
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Tokens tokens;
-    private final TokenAnswer answer;
+    private final TokenResponse answer;
 
-    public NegotiateHandler(CreateSandbox create, ThreadCallers callers, Tokens tokens, TokenAnswer answer) {
+    public NegotiateHandler(CreateSandbox create, ThreadResolver resolver, Tokens tokens, TokenResponse answer) {
         this.create = create;
-        this.callers = callers;
+        this.resolver = resolver;
         this.tokens = tokens;
         this.answer = answer;
     }
@@ -85,8 +85,8 @@ public final class NegotiateHandler {
     public void handle(Exchange exchange) throws IOException {
         var fields = exchange.optionalJson();
         var request = Negotiate.read(fields);
-        var access = callers.enter(exchange, request.user());
-        var granted = TokenAnswer.granted(request.scopes().orElse(ORDINARY), access.scopes());
+        var access = resolver.enter(exchange, request.user());
+        var granted = TokenResponse.granted(request.scopes().orElse(ORDINARY), access.scopes());
         var opened = create.forThread(access, wanted(fields, access));
         var issued = tokens.issue(new TokenRequest(
                 access.subject(),

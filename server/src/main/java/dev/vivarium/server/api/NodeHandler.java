@@ -101,7 +101,7 @@ public final class NodeHandler {
                     "most_timeout_minutes",
                     NUMBER,
                     "Maximum idle timeout of a sandbox.",
-                    report -> report.rule().mostIdle().toSeconds() / 60.0),
+                    report -> report.rule().maxIdle().toSeconds() / 60.0),
             field("agents", AGENTS, "What `claude` and `openhands` agents need.", Report::agents),
             field("host", HOST, Report::host),
             optional("descriptors", DESCRIPTORS, report -> Optional.of(FileDescriptors.now())),

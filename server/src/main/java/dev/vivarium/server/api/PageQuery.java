@@ -20,9 +20,9 @@ final class PageQuery {
 
     private PageQuery() {}
 
-    static int limit(Exchange exchange, int most) {
-        long limit = number(exchange, "limit").orElse((long) Math.min(ORDINARY, most));
-        require(limit >= 1 && limit <= most, "limit", "must be between 1 and " + most);
+    static int limit(Exchange exchange, int max) {
+        long limit = number(exchange, "limit").orElse((long) Math.min(ORDINARY, max));
+        require(limit >= 1 && limit <= max, "limit", "must be between 1 and " + max);
         return (int) limit;
     }
 

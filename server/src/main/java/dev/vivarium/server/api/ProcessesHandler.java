@@ -106,10 +106,10 @@ public final class ProcessesHandler {
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(2);
     private static final int PIECE = 64 * 1024;
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
 
-    public ProcessesHandler(Callers callers) {
-        this.callers = callers;
+    public ProcessesHandler(SandboxResolver resolver) {
+        this.resolver = resolver;
     }
 
     public void list(Exchange exchange) throws IOException {
@@ -124,7 +124,7 @@ public final class ProcessesHandler {
     public void signal(Exchange exchange) throws IOException {
         var request = exchange.json(SIGNAL_REQUEST);
         var process = process(exchange);
-        callers.resumed(exchange.sandbox());
+        resolver.resumed(exchange.sandbox());
         process.signal(request.signal(), request.target());
         exchange.answer(204);
     }
@@ -139,7 +139,7 @@ public final class ProcessesHandler {
     public void stdin(Exchange exchange) throws IOException {
         boolean eof = QueryFlags.of(exchange, "eof", false);
         var process = process(exchange);
-        callers.resumed(exchange.sandbox());
+        resolver.resumed(exchange.sandbox());
         var body = exchange.body();
         var piece = new byte[PIECE];
         int count;
@@ -195,7 +195,7 @@ public final class ProcessesHandler {
     public void kill(Exchange exchange) throws IOException {
         var process = process(exchange);
         if (process.info().state() == ProcessInfo.State.RUNNING) {
-            callers.resumed(exchange.sandbox());
+            resolver.resumed(exchange.sandbox());
             process.signal(Signal.KILL, SignalTarget.TREE);
         } else {
             process.close();

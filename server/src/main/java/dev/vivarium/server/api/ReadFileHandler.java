@@ -64,11 +64,11 @@ public final class ReadFileHandler {
 
     private static final int MAX_ENTRIES = 100_000;
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final Telemetry telemetry;
 
-    public ReadFileHandler(Callers callers, Telemetry telemetry) {
-        this.callers = callers;
+    public ReadFileHandler(SandboxResolver resolver, Telemetry telemetry) {
+        this.resolver = resolver;
         this.telemetry = telemetry;
     }
 
@@ -76,7 +76,7 @@ public final class ReadFileHandler {
         boolean recursive = QueryFlags.of(exchange, "recursive", false);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.resumed(exchange.sandbox()).files();
+        var files = resolver.resumed(exchange.sandbox()).files();
         Optional<FileContent> content = path.isEmpty() ? Optional.empty() : find(files, path);
         if (content.isPresent()) {
             content.get().bytes().ifPresent(bytes -> exchange.reserve(bytes.length));

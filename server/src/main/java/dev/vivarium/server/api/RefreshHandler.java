@@ -32,43 +32,43 @@ public final class RefreshHandler {
                     Refresh::new,
                     optional("sandbox_id", STRING),
                     field("current_token", STRING),
-                    optional("scopes", TokenAnswer.SCOPES),
-                    optional("ttl", TokenAnswer.TTL))
+                    optional("scopes", TokenResponse.SCOPES),
+                    optional("ttl", TokenResponse.TTL))
             .named("Refresh")
             .closed();
-    private static final ObjectType<Narrow> NARROW = object(
+    private static final ObjectType<Downscope> NARROW = object(
                     "Narrow",
-                    Narrow::new,
+                    Downscope::new,
                     optional("current_token", STRING),
-                    optional("scopes", TokenAnswer.SCOPES),
-                    optional("ttl", TokenAnswer.TTL))
+                    optional("scopes", TokenResponse.SCOPES),
+                    optional("ttl", TokenResponse.TTL))
             .closed();
 
     private record Refresh(Optional<String> sandbox, String token, Optional<Scopes> scopes, Optional<Duration> ttl) {}
 
-    private record Narrow(Optional<String> token, Optional<Scopes> scopes, Optional<Duration> ttl) {}
+    private record Downscope(Optional<String> token, Optional<Scopes> scopes, Optional<Duration> ttl) {}
 
     public static final RouteDescription REFRESH = RouteDescription.post("/threads/{thread_id}/sandbox/refresh", KEY)
             .named("refreshToken", "Replace a token that expires soon, with the same or narrower scopes")
             .takes(REFRESH_REQUEST)
-            .answers(200, "The previous token stays valid for 30 seconds.", TokenAnswer.TOKEN)
+            .answers(200, "The previous token stays valid for 30 seconds.", TokenResponse.TOKEN)
             .fails(403, 404);
 
     public static final RouteDescription DOWNSCOPE = RouteDescription.post("/threads/{thread_id}/sandbox/token", TOKEN)
             .named("narrowToken", "Derive a narrower token from the credential or from the token in the body")
             .takesOptional(NARROW)
-            .answers(200, "The token expires with the token that it was derived from.", TokenAnswer.TOKEN);
+            .answers(200, "The token expires with the token that it was derived from.", TokenResponse.TOKEN);
 
     /// Maximum length of a chain of derived tokens.
     private static final int MAX_ANCESTORS = 8;
 
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Tokens tokens;
-    private final TokenAnswer answer;
+    private final TokenResponse answer;
     private final InstantSource clock;
 
-    public RefreshHandler(ThreadCallers callers, Tokens tokens, TokenAnswer answer, InstantSource clock) {
-        this.callers = callers;
+    public RefreshHandler(ThreadResolver resolver, Tokens tokens, TokenResponse answer, InstantSource clock) {
+        this.resolver = resolver;
         this.tokens = tokens;
         this.answer = answer;
         this.clock = clock;
@@ -76,7 +76,7 @@ public final class RefreshHandler {
 
     /// `POST /threads/{thread_id}/sandbox/refresh`: requires the key of the subject of the token.
     public void refresh(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
+        var access = resolver.require(exchange);
         var request = exchange.json(REFRESH_REQUEST);
         var old = tokens.verifyForRefresh(request.token());
         requireOfThread(access, old, request.sandbox());
@@ -90,7 +90,7 @@ public final class RefreshHandler {
     /// `POST /threads/{thread_id}/sandbox/token`: the token to narrow is the credential, or it is in the body and
     /// the credential is a key.
     public void downscope(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
+        var access = resolver.require(exchange);
         var request = exchange.optionalJson(NARROW);
         var old = parent(exchange.principal(), request.token());
         requireOfThread(access, old, Optional.empty());
@@ -121,7 +121,7 @@ public final class RefreshHandler {
     }
 
     private static Scopes narrowed(Optional<Scopes> wanted, Scopes old, Scopes present) {
-        return TokenAnswer.granted(wanted.orElse(old).narrow(old), present);
+        return TokenResponse.granted(wanted.orElse(old).narrow(old), present);
     }
 
     /// The new token expires no later than the old one.
@@ -132,7 +132,7 @@ public final class RefreshHandler {
 
     private void requireOfThread(ThreadAccess access, Grant old, Optional<String> hint) {
         boolean isOfThread = old.key().equals(access.key())
-                && old.sandbox().equals(callers.sandbox(access).id());
+                && old.sandbox().equals(resolver.sandbox(access).id());
         boolean isHinted = hint.isEmpty() || hint.get().equals(old.sandbox().value());
         if (!isOfThread || !isHinted) {
             throw new SandboxException(
@@ -144,7 +144,7 @@ public final class RefreshHandler {
     private static void requireSubject(Principal principal, Grant old) {
         boolean isOwn = principal instanceof Principal.Admin || principal.user().equals(Optional.of(old.subject()));
         if (!isOwn) {
-            throw new SandboxException(new Failure.NotAllowed("the token was given to somebody else"));
+            throw new SandboxException(new Failure.NotAllowed("the token was issued to another user"));
         }
     }
 }

@@ -45,29 +45,29 @@ public final class RevokeHandler {
             .answers(200, "The token is no longer valid.", REVOKED)
             .fails(429, "Too many attempts. Retry later.");
 
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Tokens tokens;
     private final Audit audit;
     private final InstantSource clock;
 
-    public RevokeHandler(ThreadCallers callers, Tokens tokens, Audit audit, InstantSource clock) {
-        this.callers = callers;
+    public RevokeHandler(ThreadResolver resolver, Tokens tokens, Audit audit, InstantSource clock) {
+        this.resolver = resolver;
         this.tokens = tokens;
         this.audit = audit;
         this.clock = clock;
     }
 
     public void handle(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
+        var access = resolver.require(exchange);
         var request = exchange.json(REQUEST);
         var jti = request.jti();
         boolean all = request.all().orElse(false);
         require(jti.isPresent() != all, "jti", "or all is required, and not both");
         if (!isOwn(exchange.principal(), jti)) {
-            callers.requireOwner(exchange);
+            resolver.requireOwner(exchange);
         }
-        var info = callers.sandbox(access).info();
-        exchange.endsItsRight();
+        var info = resolver.sandbox(access).info();
+        exchange.keepOpenAfterRevocation();
         if (all) {
             tokens.rotate(info.id());
             record(exchange, info, AuditEntry.Kind.ROTATED, "");
@@ -83,7 +83,7 @@ public final class RevokeHandler {
     }
 
     private void record(Exchange exchange, SandboxInfo info, AuditEntry.Kind kind, String detail) {
-        exchange.recorded();
+        exchange.markAudited();
         audit.record(AuditEntry.of(clock.instant(), kind, 200, REVOKE.route())
                 .by(exchange.principal())
                 .on(info.id(), info.key())

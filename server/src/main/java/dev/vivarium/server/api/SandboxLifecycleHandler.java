@@ -47,19 +47,19 @@ public final class SandboxLifecycleHandler {
             .answers(200, "The state of the run.", RUN_STATE)
             .fails(409, 501);
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final EndSandbox end;
     private final PauseSandbox pause;
 
-    public SandboxLifecycleHandler(Callers callers, EndSandbox end, PauseSandbox pause) {
-        this.callers = callers;
+    public SandboxLifecycleHandler(SandboxResolver resolver, EndSandbox end, PauseSandbox pause) {
+        this.resolver = resolver;
         this.end = end;
         this.pause = pause;
     }
 
     public void end(Exchange exchange) throws IOException {
-        var sandbox = callers.find(exchange, exchange.path("sandbox_id"));
-        exchange.recorded();
+        var sandbox = resolver.find(exchange, exchange.path("sandbox_id"));
+        exchange.markAudited();
         end.end(exchange.principal(), new EndSandbox.Request(sandbox, "ended by request", END.route()));
         exchange.answer(200, RUN_STATE, new State(sandbox.id(), "terminated", Optional.empty()));
     }

@@ -137,10 +137,10 @@ public final class SnapshotsHandler {
             .fails(500, 507);
 
     private final ThreadSnapshots snapshots;
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
 
-    public SnapshotsHandler(ThreadSnapshots snapshots, ThreadCallers callers) {
-        this.callers = callers;
+    public SnapshotsHandler(ThreadSnapshots snapshots, ThreadResolver resolver) {
+        this.resolver = resolver;
         this.snapshots = snapshots;
     }
 
@@ -185,6 +185,6 @@ public final class SnapshotsHandler {
     }
 
     private ThreadSnapshots.Authorized authorize(Exchange exchange) {
-        return snapshots.of(exchange.principal(), callers.require(exchange));
+        return snapshots.of(exchange.principal(), resolver.require(exchange));
     }
 }

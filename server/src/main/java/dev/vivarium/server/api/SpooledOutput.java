@@ -40,13 +40,13 @@ final class SpooledOutput implements AutoCloseable {
     ///
     /// @param directory for the files
     /// @param budget    for the bytes in the files
-    record Place(Path directory, ByteBudget budget) {
+    record Position(Path directory, ByteBudget budget) {
         SpooledOutput open(Exchange exchange) {
             return new SpooledOutput(exchange, this);
         }
     }
 
-    private SpooledOutput(Exchange exchange, Place place) {
+    private SpooledOutput(Exchange exchange, Position place) {
         this.exchange = exchange;
         this.directory = place.directory();
         this.onDisk = place.budget().open(exchange.principal().name().value());
@@ -84,19 +84,19 @@ final class SpooledOutput implements AutoCloseable {
 
     private final class Part {
         private final ByteArrayOutputStream memory = new ByteArrayOutputStream(256);
-        private int mostInMemory = FREE;
+        private int maxInMemory = FREE;
         private long kept;
         private @Nullable SpoolFile file;
 
         void add(byte[] bytes) {
             int length = (int) Math.min(bytes.length, Command.OUTPUT_LIMIT - kept);
             kept += length;
-            if (file == null && memory.size() + length > mostInMemory && mostInMemory == FREE) {
+            if (file == null && memory.size() + length > maxInMemory && maxInMemory == FREE) {
                 // Twice the size, because a buffer exists twice while it grows. Without memory, the output goes to
                 // disk.
-                mostInMemory = exchange.tryReserve(2 * RESERVED) ? RESERVED : FREE - 1;
+                maxInMemory = exchange.tryReserve(2 * RESERVED) ? RESERVED : FREE - 1;
             }
-            if (file == null && memory.size() + length <= mostInMemory) {
+            if (file == null && memory.size() + length <= maxInMemory) {
                 memory.write(bytes, 0, length);
             } else if (length > 0) {
                 onDisk.add(length);

@@ -56,7 +56,7 @@ public final class ThreadHandler {
                     SessionJson.ON_IDLE_TEXT,
                     view -> view.info().onIdle()),
             optional("endpoints", Endpoints.URLS, View::urls),
-            optional("scopes", TokenAnswer.SCOPES, View::scopes));
+            optional("scopes", TokenResponse.SCOPES, View::scopes));
     private static final ObjectType<Gone> THREAD_GONE = object(
             "ThreadGone",
             field("status", STRING.with("enum", List.of("released", "archived")), Gone::status),
@@ -98,7 +98,7 @@ public final class ThreadHandler {
             .fails(403, 404);
 
     private final Sandboxes sandboxes;
-    private final ThreadCallers callers;
+    private final ThreadResolver resolver;
     private final Threads threads;
     private final Members members;
     private final Endpoints endpoints;
@@ -106,13 +106,13 @@ public final class ThreadHandler {
 
     public ThreadHandler(
             Sandboxes sandboxes,
-            ThreadCallers callers,
+            ThreadResolver resolver,
             Threads threads,
             Members members,
             Endpoints endpoints,
             EndSandbox end) {
         this.sandboxes = sandboxes;
-        this.callers = callers;
+        this.resolver = resolver;
         this.threads = threads;
         this.members = members;
         this.endpoints = endpoints;
@@ -121,25 +121,25 @@ public final class ThreadHandler {
 
     /// `GET /threads/{thread_id}/sandbox`: the sandbox, its addresses and the scopes of the caller.
     public void find(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
-        var info = callers.sandbox(access).info();
+        var access = resolver.require(exchange);
+        var info = resolver.sandbox(access).info();
         var urls = endpoints.of(exchange, info.id());
         exchange.answer(200, SANDBOX, new View(info, Optional.of(urls), Optional.of(access.scopes())));
     }
 
     /// `POST /threads/{thread_id}/heartbeat` and `…/sandbox/heartbeat`: extends the lease.
     public void heartbeat(Exchange exchange) throws IOException {
-        var access = callers.require(exchange);
+        var access = resolver.require(exchange);
         exchange.optionalJson().refuseOthers();
-        var sandbox = callers.sandbox(access);
+        var sandbox = resolver.sandbox(access);
         sandbox.touch();
         exchange.answer(200, SANDBOX, View.of(sandbox.info()));
     }
 
     /// `DELETE /threads/{thread_id}/sandbox`: ends the sandbox. The thread may get another one.
     public void release(Exchange exchange) throws IOException {
-        var access = callers.requireOwner(exchange);
-        var sandbox = callers.sandbox(access);
+        var access = resolver.requireOwner(exchange);
+        var sandbox = resolver.sandbox(access);
         end(exchange, sandbox, RELEASE.route());
         exchange.answer(200, THREAD_GONE, new Gone("released", access.key(), Optional.of(sandbox.id())));
     }
@@ -147,7 +147,7 @@ public final class ThreadHandler {
     /// `DELETE /threads/{thread_id}`: ends the sandbox, deletes the snapshots, removes the members and hides the
     /// thread.
     public void archive(Exchange exchange) throws IOException {
-        var access = callers.requireOwner(exchange);
+        var access = resolver.requireOwner(exchange);
         sandboxes.find(access.key()).ifPresent(sandbox -> end(exchange, sandbox, ARCHIVE.route()));
         sandboxes.snapshots().deleteAll(access.key());
         members.removeAll(access.key());
@@ -156,7 +156,7 @@ public final class ThreadHandler {
     }
 
     private void end(Exchange exchange, Sandbox sandbox, String route) {
-        exchange.recorded();
+        exchange.markAudited();
         end.end(exchange.principal(), new EndSandbox.Request(sandbox, "released by request", route));
     }
 }

@@ -37,21 +37,21 @@ public final class UploadFileHandler {
             .fails(507, "The workspace is full, or the disk of the server has too little free space.")
             .fails(403, 404, 409, 410, 413, 415, 502);
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final Upload.Limits limits;
     private final Telemetry telemetry;
     private final Path spool;
 
     /// `spool` is the directory for a large file that precedes its session in the form.
-    public UploadFileHandler(Callers callers, Upload.Limits limits, Telemetry telemetry, Path spool) {
-        this.callers = callers;
+    public UploadFileHandler(SandboxResolver resolver, Upload.Limits limits, Telemetry telemetry, Path spool) {
+        this.resolver = resolver;
         this.limits = limits;
         this.telemetry = telemetry;
         this.spool = spool;
     }
 
     public void handle(Exchange exchange) throws IOException {
-        callers.requireSpaceForUpload();
+        resolver.requireSpaceForUpload();
         long start = System.nanoTime();
         try (var form = new UploadForm(id -> target(exchange, id), limits, spool)) {
             var uploaded = receive(exchange, form);
@@ -65,7 +65,7 @@ public final class UploadFileHandler {
     }
 
     private Sandbox target(Exchange exchange, String id) {
-        Sandbox sandbox = callers.require(exchange, id);
+        Sandbox sandbox = resolver.require(exchange, id);
         exchange.usesFilesOf(sandbox);
         return sandbox;
     }

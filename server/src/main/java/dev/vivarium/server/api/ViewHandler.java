@@ -185,7 +185,7 @@ public final class ViewHandler {
     }
 
     private static FileContent read(Sandbox sandbox, String path) {
-        Workspace files = sandbox.look();
+        Workspace files = sandbox.passiveFiles();
         FileContent content = FileContent.of(files, path, MAX_SHOWN_BYTES);
         if (content.bytes().isEmpty()) {
             throw new SandboxException(

@@ -63,7 +63,7 @@ final class WorkerCall {
             return;
         }
         var request = exchange.request();
-        var identity = new IdempotencyRecords.Saying(
+        var identity = new IdempotencyRecords.IdempotentRequest(
                 grant(exchange).sandbox(),
                 key.get(),
                 request.getMethod() + " " + request.getHttpURI().getPath(),
@@ -86,20 +86,20 @@ final class WorkerCall {
         return PlainText.of(text);
     }
 
-    /// Returns the type of an object in the field `name` that is stored unchanged, with at most `most` bytes.
-    static JsonType<String> object(String name, int most) {
+    /// Returns the type of an object in the field `name` that is stored unchanged, with at most `max` bytes.
+    static JsonType<String> object(String name, int max) {
         return JsonType.RAW_OBJECT.as(
                 text -> {
-                    requireBytes(name, text, most);
+                    requireBytes(name, text, max);
                     return text;
                 },
                 Function.identity());
     }
 
-    static void requireBytes(String name, String text, int most) {
+    static void requireBytes(String name, String text, int max) {
         int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > most) {
-            throw SandboxException.invalid(name, "has " + bytes + " bytes; at most " + most + " are taken");
+        if (bytes > max) {
+            throw SandboxException.invalid(name, "has " + bytes + " bytes; at most " + max + " are taken");
         }
     }
 }

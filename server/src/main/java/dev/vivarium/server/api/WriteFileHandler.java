@@ -71,12 +71,12 @@ public final class WriteFileHandler {
 
     private static final int PIECE = 64 * 1024;
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final Upload.Limits limits;
     private final Telemetry telemetry;
 
-    public WriteFileHandler(Callers callers, Upload.Limits limits, Telemetry telemetry) {
-        this.callers = callers;
+    public WriteFileHandler(SandboxResolver resolver, Upload.Limits limits, Telemetry telemetry) {
+        this.resolver = resolver;
         this.limits = limits;
         this.telemetry = telemetry;
     }
@@ -86,12 +86,12 @@ public final class WriteFileHandler {
         String path = WorkspacePath.of(exchange);
         var change = new Change(path, Preconditions.ofChange(exchange), mode(exchange));
         refuseParts(exchange);
-        callers.requireSpaceForUpload();
+        resolver.requireSpaceForUpload();
         exchange.usesFilesOf(exchange.sandbox());
         long start = System.nanoTime();
         try {
             refuseIfTooLarge(exchange);
-            var files = callers.resumed(exchange.sandbox()).files();
+            var files = resolver.resumed(exchange.sandbox()).files();
             boolean existed = existed(files, path, change.condition());
             String tag = receive(exchange, files, change, start);
             exchange.answerHeader("ETag", Preconditions.tag(tag));
@@ -145,7 +145,7 @@ public final class WriteFileHandler {
         String path = WorkspacePath.of(exchange);
         WriteCondition condition = Preconditions.ofChange(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.resumed(exchange.sandbox()).files();
+        var files = resolver.resumed(exchange.sandbox()).files();
         files.remove(path, recursive ? ListDepth.ALL : ListDepth.TOP, condition);
         exchange.answer(204);
     }
@@ -157,7 +157,7 @@ public final class WriteFileHandler {
         WriteCondition condition = Preconditions.ofChange(exchange);
         String path = WorkspacePath.of(exchange);
         exchange.usesFilesOf(exchange.sandbox());
-        var files = callers.resumed(exchange.sandbox()).files();
+        var files = resolver.resumed(exchange.sandbox()).files();
         var replacing = replace ? Workspace.Replacing.EXISTING_TARGET : Workspace.Replacing.NOTHING;
         try {
             files.move(path, to, replacing, condition);

@@ -150,7 +150,7 @@ public final class SessionHandler {
         try {
             origins.require(exchange.request());
             SignIn given = exchange.json(SIGN_IN_REQUEST);
-            exchange.shows(given.code().or(given::key).orElseThrow());
+            exchange.setCredential(given.code().or(given::key).orElseThrow());
             begun = given.code().isPresent()
                     ? sessions.beginWithCode(given.code().get())
                     : sessions.begin(given.key().orElseThrow());
@@ -201,9 +201,9 @@ public final class SessionHandler {
     /// `DELETE`: signs out.
     public void signOut(Exchange exchange) throws IOException {
         if (exchange.session().isPresent() && exchange.session().get() instanceof Credential.Session(String id)) {
-            exchange.endsItsRight();
+            exchange.keepOpenAfterRevocation();
             sessions.end(id);
-            exchange.recorded();
+            exchange.markAudited();
             audit.record(entry(Kind.SIGNED_OUT, NO_CONTENT, "DELETE").by(exchange.principal()));
             setCookie(exchange, "", 0);
         }

@@ -77,8 +77,8 @@ public final class Feed {
 
         /// Returns the next events that the subscriber may see and that match the filter. Waits at most
         /// `timeout`. It reads the filter after the wait, because the filter can change meanwhile.
-        public LiveFeed.Heard next(Duration timeout, Supplier<FeedFilter> wanted) throws InterruptedException {
-            LiveFeed.Heard batch = listener.next(timeout);
+        public LiveFeed.FeedPage next(Duration timeout, Supplier<FeedFilter> wanted) throws InterruptedException {
+            LiveFeed.FeedPage batch = listener.next(timeout);
             FeedFilter filter = wanted.get();
             var gaps = batch.missed().gaps().stream()
                     .filter(gap -> viewer.maySee(gap.logId()))
@@ -86,7 +86,8 @@ public final class Feed {
             var events = batch.events().stream()
                     .filter(event -> viewer.includes(filter, event))
                     .toList();
-            return new LiveFeed.Heard(new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
+            return new LiveFeed.FeedPage(
+                    new LiveFeed.Missed(gaps, batch.missed().isComplete()), events);
         }
 
         /// Writes an event and its entities.
@@ -117,13 +118,13 @@ public final class Feed {
         private Optional<Scopes> scopes(LogId logId) {
             return switch (logId) {
                 case SandboxId sandbox -> scopes(sandbox);
-                case TaskLog(var owner) -> Optional.of(rights.most()).filter(_ -> who.mayActFor(owner));
+                case TaskLog(var owner) -> Optional.of(rights.maxScopes()).filter(_ -> who.mayActFor(owner));
             };
         }
 
         private Optional<Scopes> scopes(SandboxId sandbox) {
             return switch (who) {
-                case Principal.Admin _ -> Optional.of(rights.most());
+                case Principal.Admin _ -> Optional.of(rights.maxScopes());
                 case Principal.User(var user) -> owner(sandbox).flatMap(owner -> scopes(user, owner));
                 case Principal.Holder(var grant)
                 when grant.sandbox().equals(sandbox) ->

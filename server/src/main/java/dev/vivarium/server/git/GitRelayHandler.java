@@ -207,7 +207,7 @@ public final class GitRelayHandler {
     }
 
     private static void relay(Exchange exchange, OutboundHttp.Response response, String type) throws IOException {
-        exchange.whenGone(response::close);
+        exchange.onDisconnect(response::close);
         OutputStream out = exchange.stream(200, type, OptionalLong.empty());
         response.copyTo(out);
         out.close();

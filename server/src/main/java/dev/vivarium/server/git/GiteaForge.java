@@ -18,7 +18,7 @@ import java.util.Optional;
 /// API of Gitea, and of Forgejo. Thread-safe.
 final class GiteaForge implements Forge {
     private static final String SIZE = "limit";
-    private static final int MOST_OPEN = 1000;
+    private static final int MAX_OPEN = 1000;
 
     private final ForgeApi api;
 
@@ -92,7 +92,7 @@ final class GiteaForge implements Forge {
 
     @Override
     public Optional<PullRequest> findOpen(BranchName head, BranchName base) {
-        return pulls(PullRequest.Filter.OPEN, MOST_OPEN).stream()
+        return pulls(PullRequest.Filter.OPEN, MAX_OPEN).stream()
                 .filter(pull -> pull.head().equals(head.value()) && pull.base().equals(base.value()))
                 .findFirst();
     }

@@ -29,10 +29,10 @@ public final class AccessAudit {
 
     /// Records the response to an authenticated request. If the handler wrote an entry, only the use of a token is
     /// recorded in addition.
-    void saw(Router.Match match, Caller caller, Subject subject, int status) {
+    void recordResponse(Router.Match match, Caller caller, Subject subject, int status) {
         Route route = match.route();
         var who = caller.principal();
-        if (who.isEmpty() || subject.isRecorded && status < 400 && !(who.get() instanceof Principal.Holder)) {
+        if (who.isEmpty() || subject.isAudited && status < 400 && !(who.get() instanceof Principal.Holder)) {
             return;
         }
         var kind = status == 401 || status == 403 ? AuditEntry.Kind.REFUSED : AuditEntry.Kind.USED;
@@ -48,7 +48,7 @@ public final class AccessAudit {
 
     /// Records a refused request. `from` is the sandbox of the connection, if the request came from inside a
     /// sandbox.
-    void refused(
+    void recordRefusal(
             Router.Match match, Optional<Principal> who, Optional<SandboxId> from, Subject subject, Failure failure) {
         boolean isOurs = match.route().description().needsCredential();
         boolean isAboutOne = match.raw().containsKey("sandbox_id") || from.isPresent();
@@ -69,22 +69,22 @@ public final class AccessAudit {
     /// Time of a request and the sandbox or thread that its handler found outside the path. Confined to one thread.
     static final class Subject {
         private final Instant at;
-        private boolean isRecorded;
+        private boolean isAudited;
         private UnaryOperator<AuditEntry> found = entry -> entry;
 
         Subject(Instant at) {
             this.at = at;
         }
 
-        /// Adds what the handler learned.
-        void is(UnaryOperator<AuditEntry> target) {
+        /// Adds the sandbox or thread that the handler found.
+        void addTarget(UnaryOperator<AuditEntry> target) {
             var earlier = found;
             found = entry -> target.apply(earlier.apply(entry));
         }
 
         /// The handler has written the entry of a successful request.
-        void recorded() {
-            isRecorded = true;
+        void markAudited() {
+            isAudited = true;
         }
 
         private AuditEntry of(Router.Match match, AuditEntry entry) {

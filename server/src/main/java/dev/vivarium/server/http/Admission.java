@@ -232,10 +232,10 @@ public final class Admission {
     }
 
     /// Counts the bytes of the call, if a rate limit applies to the caller.
-    Optional<RateLimits.Standing> weigh(Caller caller, Route route, int bytes) {
+    Optional<RateLimits.Standing> countBytes(Caller caller, Route route, int bytes) {
         return caller.principal()
                 .flatMap(who -> who instanceof Principal.Worker(var grant)
-                        ? limits.rates().weigh(grant.sandbox(), route, bytes)
+                        ? limits.rates().countBytes(grant.sandbox(), route, bytes)
                         : Optional.empty());
     }
 

@@ -24,7 +24,7 @@ final class AuditedResponse extends Response.Wrapper {
     }
 
     /// Records the status once. Later calls have no effect.
-    void give(int status) {
+    void recordStatus(int status) {
         Optional<IntConsumer> due = record;
         record = Optional.empty();
         due.ifPresent(audit -> audit.accept(status));
@@ -33,7 +33,7 @@ final class AuditedResponse extends Response.Wrapper {
     @Override
     public void write(boolean last, ByteBuffer content, Callback callback) {
         if (last) {
-            give(getStatus());
+            recordStatus(getStatus());
         }
         super.write(last, content, callback);
     }

@@ -100,10 +100,10 @@ final class Connections implements AutoCloseable {
         return unauthenticated.size() + authenticated.size();
     }
 
-    /// Returns the connections to close so that at most `most` remain. The newest connection is the last choice.
+    /// Returns the connections to close so that at most `max` remain. The newest connection is the last choice.
     @GuardedBy("this")
-    private List<ClientEndPoint> surplus(int most, @Nullable ClientEndPoint newest) {
-        int excess = size() - most;
+    private List<ClientEndPoint> surplus(int max, @Nullable ClientEndPoint newest) {
+        int excess = size() - max;
         if (excess <= 0) {
             return List.of();
         }
@@ -116,9 +116,9 @@ final class Connections implements AutoCloseable {
     }
 
     private static void choose(
-            Set<ClientEndPoint> clients, Predicate<ClientEndPoint> which, int most, Set<ClientEndPoint> chosen) {
+            Set<ClientEndPoint> clients, Predicate<ClientEndPoint> which, int max, Set<ClientEndPoint> chosen) {
         for (ClientEndPoint client : clients) {
-            if (chosen.size() >= most) {
+            if (chosen.size() >= max) {
                 return;
             }
             if (which.test(client)) {

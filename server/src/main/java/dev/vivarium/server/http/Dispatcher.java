@@ -1,6 +1,6 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.access.Principal;
 import dev.vivarium.core.guest.Cancellation;
 import dev.vivarium.json.ProblemJson;
@@ -71,10 +71,13 @@ final class Dispatcher extends Handler.Abstract {
         var client = ClientEndPoint.of(received);
         Request request = client.map(one -> one.begin(received, cancellation, response::isCommitted))
                 .orElse(received);
-        InsideEndPoint.of(request).ifPresent(endPoint -> endPoint.whenGone(cancellation::cancel));
+        InsideEndPoint.of(request).ifPresent(endPoint -> endPoint.onDisconnect(cancellation::cancel));
         try (var slots = admission.requests().slots()) {
             switch (serve(
-                    request, response, new Exchange.Held(requestId, cancellation, slots, audit.subject()), callback)) {
+                    request,
+                    response,
+                    new Exchange.RequestResources(requestId, cancellation, slots, audit.subject()),
+                    callback)) {
                 case COMPLETE -> callback.succeeded();
                 case UNREAD -> callback.failed(new IOException("the request was refused before it had arrived"));
                 case UPGRADED -> {}
@@ -85,7 +88,7 @@ final class Dispatcher extends Handler.Abstract {
             callback.failed(e);
         } catch (Error e) {
             // Jetty would catch it and continue.
-            VitalThread.report(e);
+            CriticalThread.report(e);
             throw e;
         } finally {
             client.ifPresent(one -> one.finish(request, cancellation));
@@ -102,7 +105,7 @@ final class Dispatcher extends Handler.Abstract {
         UPGRADED
     }
 
-    private Outcome serve(Request request, Response response, Exchange.Held held, Callback callback)
+    private Outcome serve(Request request, Response response, Exchange.RequestResources held, Callback callback)
             throws IOException {
         String requestId = held.requestId();
         try {
@@ -160,19 +163,19 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private Exchange answer(Request request, Response response, Exchange.Held held) throws IOException {
+    private Exchange answer(Request request, Response response, Exchange.RequestResources held) throws IOException {
         String path = request.getHttpURI().getPath();
         var match = find(request, path == null ? "" : path);
         if (match.isEmpty()) {
             // A client without a credential must not learn which paths exist.
             admission.identify(request);
-            throw nothingThere(request, response);
+            throw notFound(request, response);
         }
         boolean hasKey = Idempotency.appliesTo(request, match.get().route());
         return handle(request, response, hasKey ? held.withoutClient() : held, match.get());
     }
 
-    private Exchange handle(Request request, Response response, Exchange.Held held, Router.Match match)
+    private Exchange handle(Request request, Response response, Exchange.RequestResources held, Router.Match match)
             throws IOException {
         var route = match.route();
         long seen = admission.changes();
@@ -186,17 +189,17 @@ final class Dispatcher extends Handler.Abstract {
             response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
             response.getHeaders().put("X-Content-Type-Options", "nosniff");
             confine(request, response, route);
-            auditedResponse.to(status -> audit.saw(match, known, held.subject(), status));
+            auditedResponse.to(status -> audit.recordResponse(match, known, held.subject(), status));
             try (var memory = admission.memory(known)) {
-                var sent = recorded(request, auditedResponse, route);
+                var sent = recordedIfIdempotent(request, auditedResponse, route);
                 var exchange = new Exchange(request, sent, held, match, known, admission, memory);
                 if (route.access().isAnonymous()) {
                     route.operation().handle(exchange);
                 } else {
-                    var access = admission.hold(known, match, request, () -> cut(request, held));
+                    var access = admission.hold(known, match, request, () -> disconnect(request, held));
                     pass(match, exchange, access.map(right -> right.since(seen)));
                 }
-                auditedResponse.give(response.getStatus());
+                auditedResponse.recordStatus(response.getStatus());
                 return exchange;
             }
         } catch (SandboxException e) {
@@ -204,7 +207,7 @@ final class Dispatcher extends Handler.Abstract {
             throw e;
         } catch (IOException | RuntimeException e) {
             // A client that disconnects during the response has used the sandbox too.
-            auditedResponse.give(
+            auditedResponse.recordStatus(
                     response.isCommitted() ? response.getStatus() : ProblemJson.status(new Failure.Internal("")));
             throw e;
         }
@@ -249,7 +252,7 @@ final class Dispatcher extends Handler.Abstract {
             Failure failure) {
         int status = ProblemJson.status(failure);
         if (caller.flatMap(Caller::sandbox).isPresent() || !AccessAudit.isRefusal(status)) {
-            caller.ifPresent(known -> audit.saw(match, known, subject, status));
+            caller.ifPresent(known -> audit.recordResponse(match, known, subject, status));
         } else {
             // The failure does not name the principal of a valid credential without the right.
             var who = caller.flatMap(Caller::principal)
@@ -257,7 +260,7 @@ final class Dispatcher extends Handler.Abstract {
                     .or(() -> admission.find(request))
                     .or(() -> admission.holder(request));
             var from = InsideEndPoint.of(request).map(InsideEndPoint::sandbox);
-            audit.refused(match, who, from, subject, failure);
+            audit.recordRefusal(match, who, from, subject, failure);
         }
     }
 
@@ -296,12 +299,12 @@ final class Dispatcher extends Handler.Abstract {
         }
     }
 
-    private static Response recorded(Request request, Response response, Route route) {
+    private static Response recordedIfIdempotent(Request request, Response response, Route route) {
         return Idempotency.appliesTo(request, route) ? new RecordedResponse(request, response) : response;
     }
 
     /// Closes the connection of a caller who has lost the right, and cancels the request.
-    private static void cut(Request request, Exchange.Held held) {
+    private static void disconnect(Request request, Exchange.RequestResources held) {
         EndPoint endPoint = request.getConnectionMetaData().getConnection().getEndPoint();
         // Without TLS: its farewell could wait for a client that does not read.
         ClientEndPoint.of(request).ifPresentOrElse(EndPoint::close, endPoint::close);
@@ -314,12 +317,12 @@ final class Dispatcher extends Handler.Abstract {
         return path.startsWith("/") ? routers.find(request, host, path) : Optional.empty();
     }
 
-    private SandboxException nothingThere(Request request, Response response) {
+    private SandboxException notFound(Request request, Response response) {
         String path = Optional.ofNullable(request.getHttpURI().getPath()).orElse("");
         List<String> methods = path.startsWith("/") ? routers.of(request).methods(path) : List.of();
         if (methods.isEmpty()) {
             return new SandboxException(
-                    new RequestFailure.NoSuchRoute("there is nothing at this path; /openapi.json lists what there is"));
+                    new RequestFailure.NoSuchRoute("there is no route with this path; /openapi.json lists all routes"));
         }
         response.getHeaders().put(HttpHeader.ALLOW, String.join(", ", methods));
         return new SandboxException(

@@ -149,7 +149,9 @@ public final class Edge implements AutoCloseable {
         String address = config.host() + ":" + config.port();
         Throwable cause = e instanceof IOException && e.getCause() != null ? e.getCause() : e;
         return switch (cause) {
-            case BindException _ -> "cannot be used: " + address + " is in use or not ours; choose another with --port";
+            case BindException _ ->
+                "cannot be used: " + address + " is in use, or is not an address of this machine;"
+                        + " choose another with --port or --host";
             case UnresolvedAddressException _ -> "cannot be used: there is no address " + config.host();
             default -> "cannot be used: " + address + ": " + cause.getMessage();
         };

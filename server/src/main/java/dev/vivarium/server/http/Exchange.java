@@ -72,17 +72,18 @@ public final class Exchange {
     private Optional<MessageDigest> digest = Optional.empty();
 
     /// Resources of a request that is being served.
-    record Held(String requestId, Cancellation cancellation, RequestLimits.Slots slots, AccessAudit.Subject subject) {
+    record RequestResources(
+            String requestId, Cancellation cancellation, RequestLimits.Slots slots, AccessAudit.Subject subject) {
         /// Returns resources of a request that continues if its client disconnects.
-        Held withoutClient() {
-            return new Held(requestId, new Cancellation(), slots, subject);
+        RequestResources withoutClient() {
+            return new RequestResources(requestId, new Cancellation(), slots, subject);
         }
     }
 
     Exchange(
             Request request,
             Response response,
-            Held held,
+            RequestResources held,
             Router.Match match,
             Caller caller,
             Admission admission,
@@ -142,35 +143,35 @@ public final class Exchange {
 
     /// Sets the key or token that the handler found outside the headers, so that the audit of a refusal names its
     /// principal.
-    public void shows(String credential) {
+    public void setCredential(String credential) {
         request.setAttribute(SHOWN, credential);
     }
 
-    /// Returns the credential that a handler set with [#shows].
+    /// Returns the credential that a handler set with [#setCredential].
     static Optional<String> shown(Request request) {
         return request.getAttribute(SHOWN) instanceof String credential ? Optional.of(credential) : Optional.empty();
     }
 
     /// Sets the sandbox of the request for the audit, on a route without a sandbox in its path.
     public void concerns(SandboxInfo sandbox) {
-        subject.is(entry -> entry.on(sandbox.id(), sandbox.key()));
+        subject.addTarget(entry -> entry.on(sandbox.id(), sandbox.key()));
     }
 
     /// Sets the sandbox that the caller named, which may not exist, for the audit.
     public void concerns(String sandboxId) {
         if (SandboxId.isWellFormed(sandboxId)) {
-            subject.is(entry -> entry.onSandbox(new SandboxId(sandboxId)));
+            subject.addTarget(entry -> entry.onSandbox(new SandboxId(sandboxId)));
         }
     }
 
     /// Sets the thread of the request, for the audit.
     public void concerns(ThreadKey thread) {
-        subject.is(entry -> entry.onThread(thread));
+        subject.addTarget(entry -> entry.onThread(thread));
     }
 
     /// The handler has written an audit entry of its own for this request.
-    public void recorded() {
-        subject.recorded();
+    public void markAudited() {
+        subject.markAudited();
     }
 
     /// Returns the owner of the thread that the query names.
@@ -204,7 +205,7 @@ public final class Exchange {
     }
 
     /// Runs `action` once if the client disconnects before the response is complete.
-    public void whenGone(Runnable action) {
+    public void onDisconnect(Runnable action) {
         cancellation.onCancel(action);
     }
 
@@ -245,7 +246,7 @@ public final class Exchange {
     }
 
     /// Keeps the connection open for the response of a request that revokes its own right.
-    public void endsItsRight() {
+    public void keepOpenAfterRevocation() {
         var _ = requireAccess().polled();
     }
 
@@ -338,10 +339,10 @@ public final class Exchange {
         digest = Optional.of(all);
     }
 
-    /// Returns the first `most` bytes of the body, or all of it. Fails after `timeout`. The handler then throws an
+    /// Returns the first `max` bytes of the body, or all of it. Fails after `timeout`. The handler then throws an
     /// [IOException] after the response, which closes the connection.
-    public byte[] body(Duration timeout, int most) throws IOException {
-        return TimedBody.await(request, timeout, most);
+    public byte[] body(Duration timeout, int max) throws IOException {
+        return TimedBody.await(request, timeout, max);
     }
 
     /// Reads the body as one JSON object.
@@ -390,7 +391,7 @@ public final class Exchange {
             throw new SandboxException(new Failure.BodyTooLarge(MAX_JSON_BYTES));
         }
         admission
-                .weigh(caller, route, bytes.length)
+                .countBytes(caller, route, bytes.length)
                 .filter(standing -> !standing.isAllowed())
                 .ifPresent(standing -> standing.apply(response.getHeaders()));
         return bytes;

@@ -29,14 +29,14 @@ public final class FailureDelays {
     private static final int MAX_KEYS = 20_000;
     private static final int MAX_SHIFT = 16;
 
-    private final Duration most;
+    private final Duration max;
     private final LongSupplier nanos;
     private final Map<String, Failures> recent = new ConcurrentHashMap<>();
     private final AtomicLong forgottenAt;
 
-    /// @param most maximum delay; zero for none
-    public FailureDelays(Duration most, LongSupplier nanos) {
-        this.most = most;
+    /// @param max maximum delay; zero for none
+    public FailureDelays(Duration max, LongSupplier nanos) {
+        this.max = max;
         this.nanos = nanos;
         this.forgottenAt = new AtomicLong(nanos.getAsLong());
     }
@@ -63,7 +63,7 @@ public final class FailureDelays {
     }
 
     private Duration count(String key) {
-        if (most.isZero()) {
+        if (max.isZero()) {
             return Duration.ZERO;
         }
         long now = nanos.getAsLong();
@@ -76,7 +76,7 @@ public final class FailureDelays {
                 .count();
         int excess = (int) Math.min(count - FREE, MAX_SHIFT);
         Duration delay = excess < 1 ? Duration.ZERO : FIRST.multipliedBy(1L << (excess - 1));
-        return delay.compareTo(most) < 0 ? delay : most;
+        return delay.compareTo(max) < 0 ? delay : max;
     }
 
     /// Removes the keys without recent failures. A flood must not pay for it at each failure, so it runs once a

@@ -22,7 +22,7 @@ final class InsideConnector extends AbstractConnector {
     InsideConnector(Server server, HttpConfiguration http) {
         super(
                 server,
-                VirtualThreads.getNamedVirtualThreadsExecutor("door-"),
+                VirtualThreads.getNamedVirtualThreadsExecutor("control-port-"),
                 null,
                 null,
                 0,

@@ -65,7 +65,7 @@ final class InsideEndPoint extends AbstractEndPoint {
     private boolean finished;
 
     @GuardedBy("lock")
-    private @Nullable Runnable whenGone;
+    private @Nullable Runnable onDisconnect;
 
     InsideEndPoint(InsideConnection connection, Scheduler scheduler, Executor executor) {
         super(scheduler);
@@ -86,12 +86,12 @@ final class InsideEndPoint extends AbstractEndPoint {
 
     /// Runs `action` once, when the program stops sending or disconnects, or at once if it has. Another call
     /// replaces the action.
-    void whenGone(Runnable action) {
+    void onDisconnect(Runnable action) {
         boolean now;
         lock.lock();
         try {
             now = inputEnded;
-            whenGone = now ? null : action;
+            onDisconnect = now ? null : action;
         } finally {
             lock.unlock();
         }
@@ -103,8 +103,9 @@ final class InsideEndPoint extends AbstractEndPoint {
     /// Transfers bytes in both directions until the connection ends, and notifies Jetty of the end.
     void serve() {
         var gone = new EofException("the program has hung up");
-        Thread writer =
-                Thread.ofVirtual().name("door-out-" + connection.sandbox()).start(this::writeAll);
+        Thread writer = Thread.ofVirtual()
+                .name("control-port-out-" + connection.sandbox())
+                .start(this::writeAll);
         try {
             readAll();
             connection.awaitEnd();
@@ -128,8 +129,8 @@ final class InsideEndPoint extends AbstractEndPoint {
         lock.lock();
         try {
             inputEnded = true;
-            action = whenGone;
-            whenGone = null;
+            action = onDisconnect;
+            onDisconnect = null;
         } finally {
             lock.unlock();
         }

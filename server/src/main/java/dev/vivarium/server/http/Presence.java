@@ -19,14 +19,14 @@ public final class Presence {
     /// One long-lived connection. Immutable.
     ///
     /// @param token id of the token, if the client has no key
-    public record Connection(SandboxId sandbox, UserId user, Optional<String> token, Way way, Instant since) {
-        public static Connection of(SandboxId sandbox, Principal who, Way way, Instant since) {
-            return new Connection(sandbox, who.name(), who.findGrant().map(grant -> grant.jti()), way, since);
+    public record Connection(SandboxId sandbox, UserId user, Optional<String> token, Purpose purpose, Instant since) {
+        public static Connection of(SandboxId sandbox, Principal who, Purpose purpose, Instant since) {
+            return new Connection(sandbox, who.name(), who.findGrant().map(grant -> grant.jti()), purpose, since);
         }
     }
 
     /// Purpose of a connection.
-    public enum Way {
+    public enum Purpose {
         /// Follows events.
         EVENTS("events"),
         /// Watches a shell.
@@ -36,7 +36,7 @@ public final class Presence {
 
         private final String text;
 
-        Way(String text) {
+        Purpose(String text) {
             this.text = text;
         }
 

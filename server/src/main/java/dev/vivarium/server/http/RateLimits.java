@@ -83,10 +83,10 @@ public final class RateLimits implements SandboxListener {
         }
 
         private String sentence() {
-            String most = kind == Kind.EVENT_BYTES
+            String max = kind == Kind.EVENT_BYTES
                     ? "send " + limit + " bytes of events"
                     : "call " + kind.text() + " " + limit + " times";
-            return "the worker may " + most + " a minute; wait as long as Retry-After says";
+            return "the worker may " + max + " a minute; wait as long as Retry-After says";
         }
 
         private static long seconds(Duration time) {
@@ -100,7 +100,7 @@ public final class RateLimits implements SandboxListener {
     }
 
     /// Counts the bytes of a call. Returns nothing if no limit applies.
-    Optional<Standing> weigh(SandboxId sandbox, Route route, int bytes) {
+    Optional<Standing> countBytes(SandboxId sandbox, Route route, int bytes) {
         return kind(route) == Kind.EVENTS && bytes > 0 ? count(sandbox, Kind.EVENT_BYTES, bytes) : Optional.empty();
     }
 

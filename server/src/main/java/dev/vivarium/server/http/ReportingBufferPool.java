@@ -1,6 +1,6 @@
 package dev.vivarium.server.http;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import org.eclipse.jetty.io.ByteBufferPool;
 import org.eclipse.jetty.io.RetainableByteBuffer;
 
@@ -15,7 +15,7 @@ final class ReportingBufferPool extends ByteBufferPool.Wrapper {
         try {
             return super.acquire(size, direct);
         } catch (OutOfMemoryError e) {
-            VitalThread.report(e);
+            CriticalThread.report(e);
             throw e;
         }
     }

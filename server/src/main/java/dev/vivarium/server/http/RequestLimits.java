@@ -51,7 +51,7 @@ public final class RequestLimits {
                 : who.name().value();
     }
 
-    private int most(Key key) {
+    private int max(Key key) {
         return switch (key) {
             case Key.Requests _ -> requests;
             case Key.Streams _ -> requests * STREAMS_PER_REQUEST;
@@ -59,11 +59,11 @@ public final class RequestLimits {
         };
     }
 
-    private static String sentence(Key key, int most) {
+    private static String sentence(Key key, int max) {
         String what = switch (key) {
-            case Key.Requests _ -> most + " requests of this key or token";
-            case Key.Streams _ -> most + " streams and long polls of this key or token";
-            case Key.FileCalls(var sandbox) -> most + " file calls of sandbox " + sandbox;
+            case Key.Requests _ -> max + " requests of this key or token";
+            case Key.Streams _ -> max + " streams and long polls of this key or token";
+            case Key.FileCalls(var sandbox) -> max + " file calls of sandbox " + sandbox;
         };
         return "at most " + what + " run at once; wait as long as Retry-After says";
     }
@@ -98,11 +98,11 @@ public final class RequestLimits {
         }
 
         private synchronized void take(Key key) {
-            int most = most(key);
+            int max = max(key);
             int now = running.merge(key, 1, Integer::sum);
-            if (now > most) {
+            if (now > max) {
                 release(key);
-                throw new SandboxException(new RequestFailure.TooManyRequests(sentence(key, most)));
+                throw new SandboxException(new RequestFailure.TooManyRequests(sentence(key, max)));
             }
             held.add(key);
         }

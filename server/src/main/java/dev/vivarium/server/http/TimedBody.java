@@ -15,13 +15,13 @@ import org.eclipse.jetty.io.Content;
 final class TimedBody {
     private TimedBody() {}
 
-    /// Reads the first `most` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] at the
+    /// Reads the first `max` bytes of a body, or all of it. Throws [RequestFailure.RequestTimeout] at the
     /// deadline. The connection is then not reusable.
-    static byte[] await(Content.Source source, Duration timeout, int most) throws IOException {
+    static byte[] await(Content.Source source, Duration timeout, int max) throws IOException {
         long deadline = System.nanoTime() + timeout.toNanos();
         var bytes = new ByteArrayOutputStream();
         boolean isLast = false;
-        while (!isLast && bytes.size() < most) {
+        while (!isLast && bytes.size() < max) {
             Content.Chunk chunk = source.read();
             if (System.nanoTime() - deadline >= 0 || chunk == null && !isReady(source, deadline)) {
                 if (chunk != null) {
@@ -30,17 +30,17 @@ final class TimedBody {
                 throw late(timeout);
             }
             if (chunk != null) {
-                isLast = take(chunk, bytes, most);
+                isLast = take(chunk, bytes, max);
             }
         }
         return bytes.toByteArray();
     }
 
-    private static boolean take(Content.Chunk chunk, ByteArrayOutputStream bytes, int most) throws IOException {
+    private static boolean take(Content.Chunk chunk, ByteArrayOutputStream bytes, int max) throws IOException {
         if (Content.Chunk.isFailure(chunk)) {
             throw new IOException("the body broke off", chunk.getFailure());
         }
-        var piece = new byte[Math.min(chunk.remaining(), most - bytes.size())];
+        var piece = new byte[Math.min(chunk.remaining(), max - bytes.size())];
         chunk.get(piece, 0, piece.length);
         bytes.writeBytes(piece);
         chunk.release();

@@ -271,7 +271,7 @@ public final class ModelHandler implements AutoCloseable {
             var request = request(exchange, route, modelRequest);
             status = relay.pass(upstream.ask(request, config.timeout(), action -> {
                 cancel.set(action);
-                exchange.whenGone(action);
+                exchange.onDisconnect(action);
             }));
         } catch (ModelError e) {
             status = e.kind().status;

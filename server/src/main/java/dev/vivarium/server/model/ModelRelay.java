@@ -121,12 +121,12 @@ final class ModelRelay {
         completion = () -> exchange.answer(status, "application/json", bytes);
     }
 
-    private byte[] read(BodyStream body, int most) throws IOException, InterruptedException, ModelError {
+    private byte[] read(BodyStream body, int max) throws IOException, InterruptedException, ModelError {
         var bytes = new ByteArrayOutputStream();
         for (var piece = body.next(config.timeout()); piece.isPresent(); piece = body.next(config.timeout())) {
-            if (bytes.size() + piece.get().length > most) {
+            if (bytes.size() + piece.get().length > max) {
                 throw new ModelError(
-                        ModelError.Kind.UNREACHABLE, "the model answered with more than " + most + " bytes");
+                        ModelError.Kind.UNREACHABLE, "the model answered with more than " + max + " bytes");
             }
             bytes.writeBytes(piece.get());
         }

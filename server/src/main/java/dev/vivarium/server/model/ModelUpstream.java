@@ -24,14 +24,14 @@ final class ModelUpstream implements AutoCloseable {
     private final Object lock = new Object();
     private @Nullable HttpClient client;
 
-    /// Sends the request and returns when the response starts. It passes `whenGone` the action that cancels the
+    /// Sends the request and returns when the response starts. It passes `onDisconnect` the action that cancels the
     /// call. The caller must close the body of the result.
-    HttpResponse<BodyStream> ask(HttpRequest request, Duration timeout, Consumer<Runnable> whenGone)
+    HttpResponse<BodyStream> ask(HttpRequest request, Duration timeout, Consumer<Runnable> onDisconnect)
             throws ModelError, IOException {
         var body = new BodyStream();
         HttpClient asked = client();
         var answer = asked.sendAsync(request, _ -> body);
-        whenGone.accept(() -> {
+        onDisconnect.accept(() -> {
             answer.cancel(true);
             body.close();
         });
@@ -58,7 +58,7 @@ final class ModelUpstream implements AutoCloseable {
     private static String why(@Nullable Throwable cause) {
         return switch (cause) {
             case java.net.http.HttpConnectTimeoutException _ -> "connecting took too long";
-            case java.net.ConnectException _ -> "nobody answers at its address";
+            case java.net.ConnectException _ -> "it refused the connection";
             case javax.net.ssl.SSLException _ -> "TLS failed";
             // The JDK's client accepts at most eight.
             case java.net.ProtocolException e

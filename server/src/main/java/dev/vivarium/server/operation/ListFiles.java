@@ -36,7 +36,7 @@ public final class ListFiles {
         String path = relative(request.directory);
         require(request.depth >= 1 && request.depth <= MAX_DEPTH, "depth", "must be between 1 and " + MAX_DEPTH);
         var depth = request.depth == 1 ? ListDepth.TOP : ListDepth.ALL;
-        var listing = request.sandbox.look().list(path, depth, MAX_ENTRIES, reserve);
+        var listing = request.sandbox.passiveFiles().list(path, depth, MAX_ENTRIES, reserve);
         reserve.accept((long) ENTRY_BYTES * listing.size());
         List<FileEntry> entries = listing.entries()
                 .filter(entry -> level(entry.name()) <= request.depth)

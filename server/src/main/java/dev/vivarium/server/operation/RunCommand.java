@@ -139,11 +139,11 @@ public final class RunCommand {
     }
 
     private void checkTimeout(String field, Optional<Duration> timeout) {
-        Duration most = config.maxCommandTimeout();
+        Duration max = config.maxCommandTimeout();
         require(
-                timeout.isEmpty() || timeout.get().compareTo(most) <= 0,
+                timeout.isEmpty() || timeout.get().compareTo(max) <= 0,
                 field,
-                "must be at most " + most.toSeconds() + " seconds");
+                "must be at most " + max.toSeconds() + " seconds");
     }
 
     private void checkPolicy(SandboxInfo sandbox, String script) {

@@ -29,7 +29,7 @@ public final class SandboxRule {
     }
 
     /// Returns the maximum idle timeout.
-    public Duration mostIdle() {
+    public Duration maxIdle() {
         return config.maxIdleTimeout();
     }
 
@@ -41,21 +41,21 @@ public final class SandboxRule {
     }
 
     private void checkTimeout(Duration timeout) {
-        Duration most = mostIdle();
-        require(timeout.compareTo(most) <= 0, "timeout_minutes", "must be at most " + most.toMinutes());
+        Duration max = maxIdle();
+        require(timeout.compareTo(max) <= 0, "timeout_minutes", "must be at most " + max.toMinutes());
     }
 
     private void checkLimits(Limits wanted) {
-        Limits most = limits();
+        Limits max = limits();
         require(
-                wanted.memoryBytes() <= most.memoryBytes(),
+                wanted.memoryBytes() <= max.memoryBytes(),
                 "limits.memory_mb",
-                "must be at most " + (most.memoryBytes() >> 20));
-        require(wanted.cpus() <= most.cpus(), "limits.cpus", "must be at most " + most.cpus());
-        require(wanted.processes() <= most.processes(), "limits.processes", "must be at most " + most.processes());
+                "must be at most " + (max.memoryBytes() >> 20));
+        require(wanted.cpus() <= max.cpus(), "limits.cpus", "must be at most " + max.cpus());
+        require(wanted.processes() <= max.processes(), "limits.processes", "must be at most " + max.processes());
         require(
-                wanted.diskBytes() == most.diskBytes(),
+                wanted.diskBytes() == max.diskBytes(),
                 "limits.disk_mb",
-                "is the server's choice: " + (most.diskBytes() >> 20));
+                "is the server's choice: " + (max.diskBytes() >> 20));
     }
 }

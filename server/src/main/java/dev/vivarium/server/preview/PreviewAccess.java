@@ -59,7 +59,7 @@ final class PreviewAccess {
     }
 
     /// Authorizes an authenticated caller again. Throws if the caller has lost access.
-    Caller enterAgain(Entry entry) {
+    Caller reauthorize(Entry entry) {
         return admission.admit(entry.sandbox().id().value(), entry.shown(), Scope.PROCESS);
     }
 

@@ -102,7 +102,7 @@ public final class PreviewHandler {
             throw new SandboxException(new RequestFailure.MethodNotAllowed("a preview does not answer to this method"));
         }
         PreviewQuery query = PreviewQuery.of(exchange.rawQuery());
-        PreviewAccess.shown(request, query).ifPresent(exchange::shows);
+        PreviewAccess.shown(request, query).ifPresent(exchange::setCredential);
         var entry = previewAccess.enter(request, address, query);
         exchange.onAuthenticated().run();
         audit.record(entry.caller(), address);
@@ -121,12 +121,12 @@ public final class PreviewHandler {
         var inward = PreviewRelay.inward(request, target, Headers.inward(request, address, entry.spent()));
         Connection connection = dial(entry.sandbox(), address.port());
         exchange.endsAtHalfClose();
-        exchange.whenGone(connection::close);
+        exchange.onDisconnect(connection::close);
         var cut = new AtomicReference<Runnable>(connection::close);
         var access = admission.hold(
                 entry.caller(),
                 entry.shown(),
-                () -> previewAccess.enterAgain(entry),
+                () -> previewAccess.reauthorize(entry),
                 _ -> cut.get().run());
         Optional<Tunnel> tunnel = Optional.empty();
         try {

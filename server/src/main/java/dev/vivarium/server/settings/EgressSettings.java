@@ -21,15 +21,15 @@ final class EgressSettings {
     private EgressSettings() {}
 
     static EgressConfig of(Settings settings) {
-        Egress most = hosts(settings, Catalogue.EGRESS_MOST);
+        Egress maximum = hosts(settings, Catalogue.EGRESS_MOST);
         Egress standard = hosts(settings, Catalogue.EGRESS_DEFAULT);
-        standard.findBeyond(most).ifPresent(rule -> {
+        standard.findBeyond(maximum).ifPresent(rule -> {
             throw SandboxException.invalid(
                     Catalogue.EGRESS_DEFAULT.key(), "allows " + rule + ", which egress-most does not");
         });
         return new EgressConfig(
                 standard,
-                most,
+                maximum,
                 blocks(settings, Catalogue.EGRESS_PRIVATE),
                 settings.get(Catalogue.EGRESS_CREDENTIALS)
                         .map(EgressSettings::credentials)

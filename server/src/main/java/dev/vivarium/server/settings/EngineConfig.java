@@ -49,7 +49,7 @@ public record EngineConfig(
     private static SandboxesConfig sandboxes(Settings settings) {
         long maxBytesInFlight = settings.get(Catalogue.MAX_BYTES_IN_FLIGHT);
         return new SandboxesConfig(
-                new SandboxesConfig.Room(
+                new SandboxesConfig.CapacityLimits(
                         settings.get(Catalogue.POOL_SIZE),
                         settings.get(Catalogue.MAX_SANDBOXES),
                         settings.get(Catalogue.MAX_COMMANDS),

@@ -83,12 +83,12 @@ final class EventSocket implements SocketSession {
     }
 
     @Override
-    public Optional<Presence.Way> way() {
-        return Optional.of(Presence.Way.EVENTS);
+    public Optional<Presence.Purpose> purpose() {
+        return Optional.of(Presence.Purpose.EVENTS);
     }
 
     @Override
-    public String greeting() {
+    public String authenticatedMessage() {
         long waiting = Math.max(0, log.head(sandboxId) - follower.seq());
         String status =
                 sandboxAtStart.map(sandbox -> sandbox.info().status().text()).orElse("terminated");

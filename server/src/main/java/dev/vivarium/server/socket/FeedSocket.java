@@ -43,12 +43,12 @@ final class FeedSocket implements SocketSession {
     }
 
     @Override
-    public Optional<Presence.Way> way() {
+    public Optional<Presence.Purpose> purpose() {
         return Optional.empty();
     }
 
     @Override
-    public String greeting() {
+    public String authenticatedMessage() {
         return SocketMessages.message("connected", filter::write);
     }
 
@@ -67,7 +67,7 @@ final class FeedSocket implements SocketSession {
         }
     }
 
-    private void send(LiveFeed.Heard batch) {
+    private void send(LiveFeed.FeedPage batch) {
         var messages = new ArrayList<String>();
         if (Feed.isAny(batch.missed())) {
             messages.add(SocketMessages.message("missed", out -> Feed.write(out, batch.missed())));

@@ -79,8 +79,8 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
 
     @Override
     public Optional<Presence.Connection> connection() {
-        return entry.flatMap(at -> session.flatMap(SocketSession::way)
-                .map(way -> Presence.Connection.of(new SandboxId(sandboxId()), at.principal(), way, since)));
+        return entry.flatMap(at -> session.flatMap(SocketSession::purpose)
+                .map(purpose -> Presence.Connection.of(new SandboxId(sandboxId()), at.principal(), purpose, since)));
     }
 
     String sandboxId() {
@@ -136,7 +136,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
             close(CloseReason.of(new Failure.NotAuthenticated("the first message must be text")));
         } else {
             Thread.ofVirtual().name("socket-in").start(() -> {
-                client.complain(new Failure.InvalidRequest("message", "must be text"));
+                client.sendError(new Failure.InvalidRequest("message", "must be text"));
                 client.demand();
             });
         }
@@ -194,7 +194,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
             client.authenticated();
             sockets.authenticated(this);
             hold(caller, shown, opened.needed());
-            client.send(opened.greeting());
+            client.send(opened.authenticatedMessage());
             Thread.ofVirtual().name("socket-out").start(() -> run(opened));
         } catch (SandboxException e) {
             delayIfNotAuthenticated(credential, e.failure());
@@ -255,7 +255,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
     private void refuse(Failure failure) {
         CloseReason why = CloseReason.of(failure);
         if (!why.isRefusal()) {
-            client.complain(failure);
+            client.sendError(failure);
         }
         close(why);
     }
@@ -284,7 +284,7 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
                 default -> session.orElseThrow().receive(at.caller(), type, fields);
             }
         } catch (SandboxException e) {
-            client.complain(e.failure());
+            client.sendError(e.failure());
             if (e.failure() instanceof Failure.NotAllowed) {
                 notAllowed(at, e.failure());
             }
@@ -303,11 +303,11 @@ public final class GuardedSocket implements Session.Listener, Presence.Client {
         var current = session.orElseThrow();
         Caller caller = admit(shown, current.needed());
         if (!caller.principal().orElseThrow().name().equals(at.principal().name())) {
-            throw new SandboxException(new Failure.NotAllowed("that token is somebody else's"));
+            throw new SandboxException(new Failure.NotAllowed("the token belongs to another user"));
         }
         hold(caller, shown, current.needed());
         at.access().close();
-        client.send(current.greeting());
+        client.send(current.authenticatedMessage());
         leaveIfClosing();
     }
 

@@ -16,7 +16,7 @@ import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.CommandFailure;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.SandboxResolver;
 import dev.vivarium.server.http.Caller;
 import dev.vivarium.server.http.Presence;
 import dev.vivarium.server.telemetry.Telemetry;
@@ -27,7 +27,7 @@ import java.util.Optional;
 final class ShellSocket implements SocketSession {
     private final GuardedSocket socket;
     private final Telemetry telemetry;
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final Caller caller;
     private final Viewer viewer;
     private final SandboxUse use;
@@ -37,25 +37,25 @@ final class ShellSocket implements SocketSession {
     private ShellSocket(
             GuardedSocket socket,
             Telemetry telemetry,
-            Callers callers,
+            SandboxResolver resolver,
             Caller caller,
             Viewer viewer,
             SandboxUse use,
             OutputWindow window) {
         this.socket = socket;
         this.telemetry = telemetry;
-        this.callers = callers;
+        this.resolver = resolver;
         this.caller = caller;
         this.viewer = viewer;
         this.use = use;
         this.window = window;
     }
 
-    static Opener opener(Telemetry telemetry, Callers callers) {
+    static Opener opener(Telemetry telemetry, SandboxResolver resolver) {
         return (socket, caller, first) -> {
             AuthMessage auth = AuthMessage.read(first);
             Sandbox sandbox = caller.sandbox().orElseThrow();
-            callers.requireResumed(sandbox);
+            resolver.requireResumed(sandbox);
             boolean types =
                     auth.typing() == AuthMessage.Typing.ON && caller.scopes().allows(Scope.SHELL);
             Role role = types ? Role.TYPIST : Role.WATCHER;
@@ -70,7 +70,7 @@ final class ShellSocket implements SocketSession {
                 var use = undo.add(sandbox.use());
                 undo.keep();
                 var window = new OutputWindow(auth.window());
-                return new ShellSocket(socket, telemetry, callers, caller, viewer, use, window);
+                return new ShellSocket(socket, telemetry, resolver, caller, viewer, use, window);
             }
         };
     }
@@ -85,7 +85,7 @@ final class ShellSocket implements SocketSession {
         return sandbox.shells()
                 .newest()
                 .orElseThrow(() -> new SandboxException(new CommandFailure.NoSuchShell(
-                        "there is no shell to watch; somebody who may type has to open one")));
+                        "there is no shell to watch; a user who may type has to open one")));
     }
 
     private boolean isTypist() {
@@ -98,12 +98,12 @@ final class ShellSocket implements SocketSession {
     }
 
     @Override
-    public Optional<Presence.Way> way() {
-        return Optional.of(isTypist() ? Presence.Way.TYPE : Presence.Way.WATCH);
+    public Optional<Presence.Purpose> purpose() {
+        return Optional.of(isTypist() ? Presence.Purpose.TYPE : Presence.Purpose.WATCH);
     }
 
     @Override
-    public String greeting() {
+    public String authenticatedMessage() {
         return SocketMessages.authOk(viewer.shell(), viewer.who().role());
     }
 
@@ -120,7 +120,7 @@ final class ShellSocket implements SocketSession {
 
     private void type(Caller sender, String data) {
         viewer.requireTypist();
-        callers.requireResumed(sender.sandbox().orElseThrow());
+        resolver.requireResumed(sender.sandbox().orElseThrow());
         viewer.type(data);
         typing.add(data);
     }

@@ -19,7 +19,7 @@ import dev.vivarium.json.JsonType;
 import dev.vivarium.json.ObjectType;
 import dev.vivarium.model.Command;
 import dev.vivarium.model.Exit;
-import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.SandboxResolver;
 import dev.vivarium.server.http.Exchange;
 import dev.vivarium.server.http.RouteDescription;
 import java.io.IOException;
@@ -92,10 +92,10 @@ public final class ShellsHandler {
             .fails(400, "A field is invalid, or the program cannot be started.")
             .fails(409, "The sandbox is not running.");
 
-    private final Callers callers;
+    private final SandboxResolver resolver;
 
-    public ShellsHandler(Callers callers) {
-        this.callers = callers;
+    public ShellsHandler(SandboxResolver resolver) {
+        this.resolver = resolver;
     }
 
     /// `GET /sandboxes/{sandbox_id}/shells`.
@@ -107,7 +107,7 @@ public final class ShellsHandler {
     public void open(Exchange exchange) throws IOException {
         var request = exchange.json(NEW_SHELL);
         var sandbox = exchange.sandbox();
-        callers.requireResumed(sandbox);
+        resolver.requireResumed(sandbox);
         var shell = sandbox.shell(request.command(), request.size());
         exchange.answer(201, SHELL, shell);
     }
@@ -116,7 +116,7 @@ public final class ShellsHandler {
     /// exit.
     public void end(Exchange exchange) throws IOException {
         var shell = exchange.sandbox().shells().require(AuthMessage.session(exchange.path("session_id")));
-        callers.requireResumed(exchange.sandbox());
+        resolver.requireResumed(exchange.sandbox());
         shell.kill();
         exchange.answer(204);
     }

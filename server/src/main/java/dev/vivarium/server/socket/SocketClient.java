@@ -81,7 +81,7 @@ final class SocketClient {
         session.filter(Session::isOpen).ifPresent(open -> open.sendPing(ByteBuffer.allocate(0), Callback.NOOP));
     }
 
-    void complain(Failure failure) {
+    void sendError(Failure failure) {
         send(SocketMessages.error(failure));
     }
 

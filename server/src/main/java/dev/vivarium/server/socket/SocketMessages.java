@@ -51,7 +51,7 @@ final class SocketMessages {
                     out.writeStringProperty("cause", exit.cause().text());
                 });
             case ShellEvent.Gone(Failure failure) -> error(failure);
-            case ShellEvent.Left _ -> throw new IllegalArgumentException("whoever left hears nothing");
+            case ShellEvent.Left _ -> throw new IllegalArgumentException("a participant who left gets no messages");
         };
     }
 

@@ -21,10 +21,10 @@ interface SocketSession extends AutoCloseable {
     }
 
     /// Returns the purpose of the connection; empty if it does not belong to one sandbox.
-    Optional<Presence.Way> way();
+    Optional<Presence.Purpose> purpose();
 
     /// Returns the message that confirms an authentication.
-    String greeting();
+    String authenticatedMessage();
 
     /// Sends messages until the session ends. Called once, on its own thread.
     void run() throws InterruptedException;

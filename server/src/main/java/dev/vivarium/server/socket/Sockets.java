@@ -114,7 +114,7 @@ public final class Sockets implements AutoCloseable {
         long now = System.nanoTime();
         for (GuardedSocket socket : open) {
             if (now - socket.client().receivedAt() > SILENCE.toNanos()) {
-                socket.close(new CloseReason(1001, "nothing was heard for " + SILENCE.toSeconds() + " s"));
+                socket.close(new CloseReason(1001, "no data arrived for " + SILENCE.toSeconds() + " s"));
             } else if (socket.isAuthenticated()) {
                 socket.client().ping();
             }

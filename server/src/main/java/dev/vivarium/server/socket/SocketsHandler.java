@@ -11,7 +11,7 @@ import dev.vivarium.core.access.Scope;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
-import dev.vivarium.server.api.Callers;
+import dev.vivarium.server.api.SandboxResolver;
 import dev.vivarium.server.feed.Feed;
 import dev.vivarium.server.feed.FeedFilter;
 import dev.vivarium.server.http.Exchange;
@@ -69,16 +69,21 @@ public final class SocketsHandler {
             .fails(400, 426);
 
     private final Sockets sockets;
-    private final Callers callers;
+    private final SandboxResolver resolver;
     private final Telemetry telemetry;
     private final EventLog log;
     private final Operations operations;
     private final Feed feed;
 
     public SocketsHandler(
-            Sockets sockets, Callers callers, Telemetry telemetry, EventLog log, Operations operations, Feed feed) {
+            Sockets sockets,
+            SandboxResolver resolver,
+            Telemetry telemetry,
+            EventLog log,
+            Operations operations,
+            Feed feed) {
         this.sockets = sockets;
-        this.callers = callers;
+        this.resolver = resolver;
         this.telemetry = telemetry;
         this.log = log;
         this.operations = operations;
@@ -87,7 +92,7 @@ public final class SocketsHandler {
 
     /// `GET /sandboxes/{sandbox_id}/shell`.
     public void shell(Exchange exchange) {
-        upgrade(exchange, Optional.empty(), ShellSocket.opener(telemetry, callers));
+        upgrade(exchange, Optional.empty(), ShellSocket.opener(telemetry, resolver));
     }
 
     /// `GET /ws/sandboxes/{sandbox_id}`. A client may also send its key or token in a header or in the query.

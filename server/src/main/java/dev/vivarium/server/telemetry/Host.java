@@ -23,10 +23,10 @@ public final class Host {
     /// Resources at one moment.
     ///
     /// @param load load average of the last minute; negative if the system does not provide it
-    public record Reading(int cpus, double load, Room memory, Room disk) {}
+    public record Reading(int cpus, double load, Space memory, Space disk) {}
 
     /// Total and available bytes of a resource.
-    public record Room(long bytes, long free) {}
+    public record Space(long bytes, long free) {}
 
     public Reading read() {
         var system = ManagementFactory.getOperatingSystemMXBean();
@@ -36,19 +36,19 @@ public final class Host {
                     system.getAvailableProcessors(),
                     system.getSystemLoadAverage(),
                     memory(),
-                    new Room(store.getTotalSpace(), store.getUsableSpace()));
+                    new Space(store.getTotalSpace(), store.getUsableSpace()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     /// Uses the kernel's available memory, which includes caches, because the kernel can reclaim them.
-    private static Room memory() throws IOException {
+    private static Space memory() throws IOException {
         try (var lines = Files.lines(MEMORY)) {
             Map<String, Long> sizes = lines.map(line -> line.split("[:\\s]+"))
                     .filter(words -> words.length == 3)
                     .collect(Collectors.toMap(words -> words[0], words -> Long.parseLong(words[1]) * KIB));
-            return new Room(sizes.getOrDefault("MemTotal", 0L), sizes.getOrDefault("MemAvailable", 0L));
+            return new Space(sizes.getOrDefault("MemTotal", 0L), sizes.getOrDefault("MemAvailable", 0L));
         }
     }
 }

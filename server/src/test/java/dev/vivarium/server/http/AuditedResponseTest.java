@@ -57,7 +57,7 @@ class AuditedResponseTest {
                     sent.block();
                 }
                 received.await();
-                auditedResponse.give(500);
+                auditedResponse.recordStatus(500);
                 callback.succeeded();
                 return true;
             }

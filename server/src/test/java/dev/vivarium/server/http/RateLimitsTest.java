@@ -18,13 +18,14 @@ class RateLimitsTest {
 
     @Test
     void largestConfigurableLimitsDoNotOverflow() {
-        var most = List.of("--home", home.toString(), "--rate-event-mb", "50000", "--rate-events", "1000000");
+        var max = List.of("--home", home.toString(), "--rate-event-mb", "50000", "--rate-events", "1000000");
         var limits =
-                new RateLimits(Config.of(Settings.read(most, Map.of(), home)).rates());
+                new RateLimits(Config.of(Settings.read(max, Map.of(), home)).rates());
         var sandbox = SandboxId.random(new Random(1));
         var route = Route.undocumented("POST", "/events", Route.Access.WORKER, exchange -> {});
 
         assertThat(limits.count(sandbox, route).orElseThrow().isAllowed()).isTrue();
-        assertThat(limits.weigh(sandbox, route, 100).orElseThrow().remaining()).isEqualTo((50_000L << 20) - 100);
+        assertThat(limits.countBytes(sandbox, route, 100).orElseThrow().remaining())
+                .isEqualTo((50_000L << 20) - 100);
     }
 }

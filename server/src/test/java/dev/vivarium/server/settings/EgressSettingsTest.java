@@ -36,7 +36,7 @@ class EgressSettingsTest {
     void defaultsAllowNothingAndLimitNothing() {
         var config = read();
         assertThat(config.standard().isEmpty()).isTrue();
-        assertThat(config.most().texts()).containsExactly("*:*");
+        assertThat(config.maximum().texts()).containsExactly("*:*");
         assertThat(config.privateAddresses()).isEmpty();
         assertThat(config.credentials()).isEmpty();
         assertThat(config.connections()).isEqualTo(128);
@@ -52,9 +52,9 @@ class EgressSettingsTest {
                 "--egress-private",
                 "10.0.0.0/8 fd00::/8");
         assertThat(config.standard().texts()).containsExactly("pypi.org", "files.pythonhosted.org");
-        assertThat(config.most().texts()).containsExactly("*.org", "*.com:443");
+        assertThat(config.maximum().texts()).containsExactly("*.org", "*.com:443");
         assertThat(config.privateAddresses()).hasSize(2);
-        assertThat(read("--egress-most", "-").most().isEmpty()).isTrue();
+        assertThat(read("--egress-most", "-").maximum().isEmpty()).isTrue();
     }
 
     @ParameterizedTest

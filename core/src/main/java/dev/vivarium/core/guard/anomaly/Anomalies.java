@@ -77,7 +77,7 @@ public final class Anomalies implements AutoCloseable {
 
     /// Starts the reader, which the log closes, and the jobs.
     public void start(EventLog log, Audit audit) {
-        audit.onRecord(activity::saw);
+        audit.onRecord(activity::record);
         log.reader("anomalies", new Handler(log));
         jobs.every(MINUTE, "anomalies of users", this::minute).every(PRUNE_EVERY, "deletion of baselines", this::prune);
     }

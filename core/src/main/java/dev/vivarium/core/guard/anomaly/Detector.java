@@ -15,7 +15,7 @@ final class Detector {
     private static final double CLAMP = 3;
 
     /// Smallest standard deviation of a single zero or one.
-    private static final double LEAST_SHARE = 0.1;
+    private static final double MIN_SHARE = 0.1;
 
     private Detector() {}
 
@@ -35,10 +35,10 @@ final class Detector {
     private static Result observeValue(Metric metric, Baseline baseline, double value) {
         double scaled = metric.scale.of(value);
         double deviation = baseline.deviation(scaled, metric.scale.floor);
-        double most = Math.max(metric.scale.floor, Math.sqrt(Math.max(0, baseline.variance()))) * CLAMP;
+        double max = Math.max(metric.scale.floor, Math.sqrt(Math.max(0, baseline.variance()))) * CLAMP;
         boolean isWarm = baseline.samples() >= WARM_UP;
-        double kept = isWarm ? Math.clamp(scaled, baseline.mean() - most, baseline.mean() + most) : scaled;
-        boolean isAnomaly = isWarm && deviation >= THRESHOLD && value >= metric.least;
+        double kept = isWarm ? Math.clamp(scaled, baseline.mean() - max, baseline.mean() + max) : scaled;
+        boolean isAnomaly = isWarm && deviation >= THRESHOLD && value >= metric.min;
         return new Result(
                 baseline.with(kept),
                 isAnomaly
@@ -52,9 +52,9 @@ final class Detector {
         Baseline next = baseline.with(value);
         double weight = Baseline.RECENT_WEIGHT;
         double single = Math.sqrt(Math.max(0, baseline.mean() * (1 - baseline.mean())));
-        double spread = Math.max(single, LEAST_SHARE) * Math.sqrt(weight / (2 - weight));
+        double spread = Math.max(single, MIN_SHARE) * Math.sqrt(weight / (2 - weight));
         double deviation = (next.recent() - baseline.mean()) / spread;
-        boolean isAnomaly = baseline.samples() >= WARM_UP && deviation >= THRESHOLD && next.recent() >= metric.least;
+        boolean isAnomaly = baseline.samples() >= WARM_UP && deviation >= THRESHOLD && next.recent() >= metric.min;
         return new Result(
                 next,
                 isAnomaly

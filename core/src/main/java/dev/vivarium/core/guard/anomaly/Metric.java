@@ -74,10 +74,10 @@ public enum Metric implements TextEnum {
     final Scale scale;
 
     /// Smaller values are never anomalies.
-    final double least;
+    final double min;
 
-    Metric(Scale scale, double least) {
+    Metric(Scale scale, double min) {
         this.scale = scale;
-        this.least = least;
+        this.min = min;
     }
 }

@@ -20,7 +20,7 @@ final class UserActivity {
             Metric.REFUSED_EGRESS_PER_MINUTE,
             Metric.REFUSED_TOKENS_PER_MINUTE);
 
-    private static final int MOST_USERS = 10_000;
+    private static final int MAX_USERS = 10_000;
     private static final Set<Integer> LIMITS = Set.of(413, 429, 503, 507);
     private static final Set<Integer> INVALID = Set.of(400, 422);
     private static final Set<Integer> REFUSED = Set.of(401, 403);
@@ -31,7 +31,7 @@ final class UserActivity {
         count(user, Optional.of(Metric.CREATIONS_PER_MINUTE));
     }
 
-    void saw(AuditEntry entry) {
+    void record(AuditEntry entry) {
         count(user(entry), metric(entry));
     }
 
@@ -61,7 +61,7 @@ final class UserActivity {
     }
 
     private void count(UserId user, Optional<Metric> metric) {
-        if (counts.size() >= MOST_USERS && !counts.containsKey(user)) {
+        if (counts.size() >= MAX_USERS && !counts.containsKey(user)) {
             return;
         }
         counts.compute(user, (_, known) -> {

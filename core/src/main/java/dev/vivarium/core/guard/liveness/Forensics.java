@@ -39,7 +39,7 @@ public final class Forensics {
     private static final int EVENTS = 100;
 
     /// Maximum number of characters of one file in a bundle. The end is kept.
-    private static final int MOST_CHARACTERS = 1024 * 1024;
+    private static final int MAX_CHARACTERS = 1024 * 1024;
 
     private static final String MEMORY = """
             cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory.current 2> /dev/null
@@ -104,7 +104,7 @@ public final class Forensics {
             for (var part : parts.entrySet()) {
                 String text = mask.apply(part.getValue());
                 zip.putNextEntry(new ZipEntry(part.getKey()));
-                zip.write(text.substring(Math.max(0, text.length() - MOST_CHARACTERS))
+                zip.write(text.substring(Math.max(0, text.length() - MAX_CHARACTERS))
                         .getBytes(StandardCharsets.UTF_8));
                 zip.closeEntry();
             }

@@ -60,7 +60,7 @@ final class HeartbeatMonitor {
         Set<SandboxId> running();
 
         /// Performs a rung. Reports whether the disk of the sandbox is full.
-        boolean climb(Run run, Ladder.Rung rung);
+        boolean perform(Run run, Ladder.Rung rung);
     }
 
     /// @param threads runs the rungs, which can take seconds
@@ -99,11 +99,11 @@ final class HeartbeatMonitor {
         watched.keySet().retainAll(silent.stream().map(Run::id).collect(Collectors.toSet()));
         if (!silent.isEmpty()) {
             Set<SandboxId> running = actions.running();
-            silent.forEach(run -> look(run, running.contains(run.sandbox()), now));
+            silent.forEach(run -> check(run, running.contains(run.sandbox()), now));
         }
     }
 
-    private void look(Run run, boolean canRun, Instant now) {
+    private void check(Run run, boolean canRun, Instant now) {
         boolean isOnLadder = canRun && run.status() == Run.Status.RUNNING;
         Instant beat = run.heartbeat().orElseThrow().at();
         Instant sign = !isOnLadder || beat.isAfter(now) ? now : beat;
@@ -116,13 +116,13 @@ final class HeartbeatMonitor {
         // Only the last rung depends on the restarts.
         int recent = watch.climbed == 2 ? restarts.recent(run.task()) : 0;
         var silence = new Ladder.Silence(watch.lastSign, watch.climbed, recent, watch.isDiskFull);
-        ladder.next(silence, now).filter(_ -> busy.add(run.id())).ifPresent(rung -> climb(run, rung));
+        ladder.next(silence, now).filter(_ -> busy.add(run.id())).ifPresent(rung -> perform(run, rung));
     }
 
-    private void climb(Run run, Ladder.Rung rung) {
+    private void perform(Run run, Ladder.Rung rung) {
         threads.execute(() -> {
             try {
-                boolean isDiskFull = actions.climb(run, rung);
+                boolean isDiskFull = actions.perform(run, rung);
                 watched.computeIfPresent(run.id(), (_, watch) -> watch.afterRung(isDiskFull));
             } catch (RuntimeException e) {
                 LOG.warn("{} of run {} is tried again: {}", rung, run.id(), e.getMessage());

@@ -17,8 +17,8 @@ import java.util.Optional;
 /// A check never skips a rung, so that a slow server does not restart a worker that it has not probed.
 ///
 /// @param beat interval of the heartbeats
-/// @param most maximum number of restarts; zero for none
-record Ladder(Duration beat, int most) {
+/// @param max maximum number of restarts; zero for none
+record Ladder(Duration beat, int max) {
     enum Rung {
         REPORT,
         PROBE,
@@ -54,10 +54,10 @@ record Ladder(Duration beat, int most) {
     }
 
     private Rung last(Silence silence) {
-        if (most == 0) {
+        if (max == 0) {
             return Rung.FAIL;
         }
-        return silence.isDiskFull() || silence.restarts() >= most ? Rung.QUARANTINE : Rung.RESTART;
+        return silence.isDiskFull() || silence.restarts() >= max ? Rung.QUARANTINE : Rung.RESTART;
     }
 
     private long misses(Instant lastSign, Instant now) {

@@ -32,11 +32,11 @@ record LadderActions(
     }
 
     @Override
-    public boolean climb(Run run, Ladder.Rung rung) {
+    public boolean perform(Run run, Ladder.Rung rung) {
         switch (rung) {
             case REPORT -> {
                 var lastBeat = run.heartbeat().orElseThrow().at();
-                log.append(run, new LivenessEvent.HeartbeatMissed(run.id(), lastBeat), occasion(run));
+                log.append(run, new LivenessEvent.HeartbeatMissed(run.id(), lastBeat), reason(run));
             }
             case PROBE -> {
                 return examine(run);
@@ -52,7 +52,7 @@ record LadderActions(
     }
 
     /// A later silence of the same run has its own events.
-    private static String occasion(Run run) {
+    private static String reason(Run run) {
         return "." + run.heartbeat().orElseThrow().at().toEpochMilli();
     }
 
@@ -70,7 +70,7 @@ record LadderActions(
                 total - free,
                 free,
                 found.oomKills());
-        log.append(run, event, occasion(run));
+        log.append(run, event, reason(run));
         return found.isDiskFull();
     }
 

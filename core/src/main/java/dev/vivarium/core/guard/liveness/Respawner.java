@@ -56,7 +56,7 @@ final class Respawner {
             if (busy.add(entry.run())) {
                 threads.execute(() -> {
                     try {
-                        carryOut(entry);
+                        perform(entry);
                     } catch (RuntimeException e) {
                         LOG.warn("Run {} is restarted later: {}", entry.run(), e.getMessage());
                     } finally {
@@ -67,7 +67,7 @@ final class Respawner {
         }
     }
 
-    private void carryOut(Restarts.Entry entry) {
+    private void perform(Restarts.Entry entry) {
         Optional<Run> run = runs.find(entry.run());
         if (run.isEmpty()) {
             restarts.done(entry.run(), Optional.empty());
@@ -99,7 +99,7 @@ final class Respawner {
     private void respawn(Run run) {
         Optional<NewRun> wanted = requests.of(run);
         if (wanted.isEmpty()) {
-            giveUp(run, "somebody ended or uses its sandbox");
+            giveUp(run, "a user ended its sandbox or uses it");
             return;
         }
         try {

@@ -25,7 +25,7 @@ final class SandboxProbe {
     private static final Logger LOG = LoggerFactory.getLogger(SandboxProbe.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final Duration NO_WAIT = Duration.ofMillis(1);
-    private static final long MOST_OUTPUT = 1024L * 1024;
+    private static final long MAX_OUTPUT = 1024L * 1024;
 
     private final Sandboxes sandboxes;
     private final ExecutorService threads;
@@ -51,7 +51,7 @@ final class SandboxProbe {
             Optional<ProcessTable> processes,
             long oomKills) {
         boolean isDiskFull() {
-            return stats.filter(some -> some.diskFree() < Sandboxes.LEAST_FREE_BYTES)
+            return stats.filter(some -> some.diskFree() < Sandboxes.MIN_FREE_BYTES)
                     .isPresent();
         }
     }
@@ -93,7 +93,7 @@ final class SandboxProbe {
 
     /// Returns the output of a script in the sandbox. Empty if the script cannot run or takes too long.
     Optional<String> output(Sandbox sandbox, String script) {
-        var command = Command.of("sh", "-c", script).withTimeout(TIMEOUT).withOutputLimit(MOST_OUTPUT);
+        var command = Command.of("sh", "-c", script).withTimeout(TIMEOUT).withOutputLimit(MAX_OUTPUT);
         return within(() -> {
             try (Execution execution = sandbox.execInternal(command)) {
                 return execution.collect().stdout();

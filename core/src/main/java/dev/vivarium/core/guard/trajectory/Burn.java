@@ -9,7 +9,7 @@ import java.util.Optional;
 /// Finds a budget or a time limit that will not last. The server enforces both limits, so that the rule only advises.
 /// Stateless.
 record Burn() implements Rule {
-    static final double MOSTLY = 0.8;
+    static final double WARNING_SHARE = 0.8;
     private static final double EARLY = 0.25;
     private static final double TOO_FAST = 1.5;
 
@@ -24,11 +24,11 @@ record Burn() implements Rule {
     }
 
     private Optional<Finding> budget(Trajectory trajectory, Instant now) {
-        return trajectory.frame.budgetNanos().filter(budget -> budget > 0).flatMap(budget -> {
+        return trajectory.runLimits.budgetNanos().filter(budget -> budget > 0).flatMap(budget -> {
             long cost = trajectory.counters.costNanos;
             double used = (double) cost / budget;
             String spent = Money.text(Money.dollars(cost)) + " of " + Money.text(Money.dollars(budget));
-            if (used >= MOSTLY) {
+            if (used >= WARNING_SHARE) {
                 return Optional.of(finding("the run has spent " + spent, trajectory));
             }
             double elapsed = share(trajectory, now);
@@ -41,7 +41,7 @@ record Burn() implements Rule {
 
     private Optional<Finding> time(Trajectory trajectory, Instant now) {
         double elapsed = share(trajectory, now);
-        return elapsed >= MOSTLY
+        return elapsed >= WARNING_SHARE
                 ? Optional.of(finding("the run has used " + percent(elapsed) + " of its time", trajectory))
                 : Optional.empty();
     }
@@ -49,7 +49,7 @@ record Burn() implements Rule {
     /// Returns the used share of the time limit, or zero without a limit.
     private static double share(Trajectory trajectory, Instant now) {
         return trajectory
-                .frame
+                .runLimits
                 .timeLimit()
                 .map(limit ->
                         (double) Duration.between(trajectory.startedAt(), now).toMillis() / limit.toMillis())

@@ -55,11 +55,11 @@ public final class Conductor implements AutoCloseable {
     }
 
     public void start(Scheduler scheduler, Duration interval) {
-        var jobs = scheduler.jobs().every(interval, NAME, this::look);
+        var jobs = scheduler.jobs().every(interval, NAME, this::runIfLeaseHolder);
         stop = jobs::close;
     }
 
-    private void look() {
+    private void runIfLeaseHolder() {
         try {
             if (lease.hold()) {
                 pass();
@@ -84,10 +84,10 @@ public final class Conductor implements AutoCloseable {
         var id = NewEvent.OUR_IDS + NAME + "." + lease.fencing() + "." + clock.millis();
         var event = new NewEvent(Optional.of(id), report, NewEvent.OURS);
         outbox.send(lease.write(sql -> outbox.put(sql, new TaskLog(user), event)));
-        report.overlaps().forEach(this::tell);
+        report.overlaps().forEach(this::notifyAgent);
     }
 
-    private void tell(Overlap overlap) {
+    private void notifyAgent(Overlap overlap) {
         runs.find(overlap.later())
                 .filter(run -> run.status() == Run.Status.RUNNING && isSteered(run))
                 .ifPresent(run -> {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /// Result of a decision of the guardian: the new ladder, events for the log, and an act. Immutable.
-record Decision(Ladder ladder, List<Noted> events, Optional<Act> act) {
+record Decision(Ladder ladder, List<Noted> events, Optional<GuardianAction> action) {
     /// An event before it belongs to a run.
     sealed interface Noted {
         record Found(GuardianEvent.Pattern pattern, GuardianEvent.Action action) implements Noted {}
@@ -24,7 +24,7 @@ record Decision(Ladder ladder, List<Noted> events, Optional<Act> act) {
     }
 
     boolean isNothing() {
-        return events.isEmpty() && act.isEmpty();
+        return events.isEmpty() && action.isEmpty();
     }
 
     /// Returns the same decision with an event before the others.
@@ -32,7 +32,7 @@ record Decision(Ladder ladder, List<Noted> events, Optional<Act> act) {
         var all = new ArrayList<Noted>();
         all.add(event);
         all.addAll(events);
-        return new Decision(ladder, all, act);
+        return new Decision(ladder, all, action);
     }
 
     List<GuardianEvent> events(Run run) {

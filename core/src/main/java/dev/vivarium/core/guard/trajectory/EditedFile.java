@@ -58,7 +58,7 @@ record EditedFile(int edits, int returns, List<Long> seqs, List<String> versions
         return version.substring(0, Math.min(HASH, version.length()));
     }
 
-    private static <T> List<T> kept(List<T> list, int most) {
-        return new ArrayList<>(list.subList(Math.max(0, list.size() + 1 - most), list.size()));
+    private static <T> List<T> kept(List<T> list, int max) {
+        return new ArrayList<>(list.subList(Math.max(0, list.size() + 1 - max), list.size()));
     }
 }

@@ -1,6 +1,6 @@
 package dev.vivarium.core.guard.trajectory;
 
-import dev.vivarium.core.VitalThread;
+import dev.vivarium.core.CriticalThread;
 import dev.vivarium.core.log.EventLog;
 import dev.vivarium.core.run.Outbox;
 import dev.vivarium.core.run.Runs;
@@ -43,9 +43,9 @@ public final class Guardian implements AutoCloseable {
     private final StepCodec texts;
     private final DutyLease lease;
     private final GuardianLimits limits;
-    private final Examination examination;
-    private final Judging judging;
-    private final Thread worker = VitalThread.unstarted("guardian", this::run);
+    private final RunDecisions decisions;
+    private final JudgeRequests judgeRequests;
+    private final Thread worker = CriticalThread.unstarted("guardian", this::run);
 
     /// Runs to look at now. If it is full, the next pass looks at the others.
     private final BlockingQueue<Wakeup> wakeups = new ArrayBlockingQueue<>(WAKEUPS);
@@ -63,8 +63,8 @@ public final class Guardian implements AutoCloseable {
         this.texts = parts.texts;
         this.lease = lease;
         this.limits = limits;
-        this.examination = new Examination(parts.db, parts.outbox, parts.runs, parts.actions, lease, limits, clock);
-        this.judging = new Judging(parts, clock, this::wake);
+        this.decisions = new RunDecisions(parts.db, parts.outbox, parts.runs, parts.actions, lease, limits, clock);
+        this.judgeRequests = new JudgeRequests(parts, clock, this::wake);
     }
 
     /// Starts the reader, which the log closes, and the thread.
@@ -88,7 +88,7 @@ public final class Guardian implements AutoCloseable {
                 long wait = Math.min(POLL.toNanos(), Math.max(0, nextPass - System.nanoTime()));
                 Wakeup wakeup = wakeups.poll(wait, TimeUnit.NANOSECONDS);
                 if (!closed && lease.hold()) {
-                    look(wakeup);
+                    handle(wakeup);
                     if (System.nanoTime() - nextPass >= 0) {
                         nextPass = System.nanoTime() + limits.interval().toNanos();
                         pass();
@@ -104,22 +104,22 @@ public final class Guardian implements AutoCloseable {
         }
     }
 
-    private void look(@Nullable Wakeup wakeup) {
+    private void handle(@Nullable Wakeup wakeup) {
         if (wakeup != null) {
-            examination.examine(wakeup.sandbox, wakeup.judged);
+            decisions.examine(wakeup.sandbox, wakeup.judged);
         }
     }
 
     /// Does what the wakeups so far ask for. For tests without a thread.
     void drain() {
         for (Wakeup wakeup = wakeups.poll(); wakeup != null; wakeup = wakeups.poll()) {
-            look(wakeup);
+            handle(wakeup);
         }
     }
 
     /// Looks at all active runs. One run that fails does not keep the guardian from the others.
     public void pass() {
-        List<TrajectoryRows.Row> rows = examination.all();
+        List<TrajectoryRows.Row> rows = decisions.all();
         if (rows.isEmpty()) {
             return;
         }
@@ -130,12 +130,12 @@ public final class Guardian implements AutoCloseable {
                 examine(row, run);
             }
         }
-        judging.offer(rows, active);
+        judgeRequests.offer(rows, active);
     }
 
     private void examine(TrajectoryRows.Row row, Run run) {
         try {
-            examination.examine(row, run, Optional.empty());
+            decisions.examine(row, run, Optional.empty());
         } catch (SandboxException e) {
             LOG.warn("The guardian looks at run {} again later: {}", run.id(), e.getMessage());
         }
@@ -146,7 +146,7 @@ public final class Guardian implements AutoCloseable {
     public void close() {
         closed = true;
         worker.interrupt();
-        judging.close();
+        judgeRequests.close();
         try {
             boolean _ = !worker.isAlive() || worker.join(POLL);
         } catch (InterruptedException e) {

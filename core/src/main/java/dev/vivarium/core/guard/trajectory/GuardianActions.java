@@ -85,7 +85,7 @@ public final class GuardianActions {
     }
 
     /// Holds the agent of a run and asks a person about it.
-    Review ask(Run run, Act.Ask question) {
+    Review ask(Run run, GuardianAction.Ask question) {
         control.hold(run.sandbox());
         Review review = reviews.ask(
                 run,

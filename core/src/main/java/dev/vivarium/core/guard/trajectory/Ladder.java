@@ -53,24 +53,24 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
         return new Ladder(acts + 1, nudges + moreNudges, rungs);
     }
 
-    Decision decide(Situation situation, GuardianLimits limits) {
-        if (situation.policy() == GuardianPolicy.OFF || isStopped()) {
+    Decision decide(DecisionInput input, GuardianLimits limits) {
+        if (input.policy() == GuardianPolicy.OFF || isStopped()) {
             return Decision.nothing(this);
         }
         Optional<Rung> asked = asked();
         if (asked.isPresent()) {
-            return answered(asked.get(), situation, limits);
+            return answered(asked.get(), input, limits);
         }
-        if (isCoolingDown(situation.now(), limits)) {
+        if (isCoolingDown(input.now(), limits)) {
             return Decision.nothing(this);
         }
-        for (Finding finding : situation.findings()) {
-            Decision next = next(finding, situation, limits);
+        for (Finding finding : input.findings()) {
+            Decision next = next(finding, input, limits);
             if (!next.isNothing()) {
                 return next;
             }
         }
-        return ended(situation);
+        return ended(input);
     }
 
     private boolean isStopped() {
@@ -84,79 +84,79 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
                                 && now.isBefore(rung.at().plus(limits.cooldown())));
     }
 
-    private Decision next(Finding finding, Situation situation, GuardianLimits limits) {
+    private Decision next(Finding finding, DecisionInput input, GuardianLimits limits) {
         Optional<Rung> rung = of(finding.rule());
         boolean isOld = rung.filter(known -> !known.isContinuedBy(finding)).isPresent();
         if (isOld) {
             return Decision.nothing(this);
         }
-        if (situation.policy() == GuardianPolicy.WATCH) {
-            return observe(finding, situation);
+        if (input.policy() == GuardianPolicy.WATCH) {
+            return observe(finding, input);
         }
         return switch (rung.map(Rung::position).orElse(Position.ENDED)) {
-            case ENDED, OBSERVED -> begin(finding, situation, limits);
+            case ENDED, OBSERVED -> begin(finding, input, limits);
             case NUDGED ->
                 finding.severity() == Finding.Severity.SERIOUS
-                        ? ask(finding, situation).after(new Decision.Noted.Outcome(finding.pattern(), false))
+                        ? ask(finding, input).after(new Decision.Noted.Outcome(finding.pattern(), false))
                         : Decision.nothing(this);
             case CONTINUED ->
-                situation.policy() == GuardianPolicy.STOP
-                        ? stop(Rung.of(finding, Position.STOPPED, situation.now(), situation.seq()), finding.summary())
+                input.policy() == GuardianPolicy.STOP
+                        ? stop(Rung.of(finding, Position.STOPPED, input.now(), input.seq()), finding.summary())
                                 .after(new Decision.Noted.Outcome(finding.pattern(), false))
                         : Decision.nothing(this);
             case ASKED, STOPPED -> Decision.nothing(this);
         };
     }
 
-    private Decision begin(Finding finding, Situation situation, GuardianLimits limits) {
+    private Decision begin(Finding finding, DecisionInput input, GuardianLimits limits) {
         if (nudges < limits.nudges()) {
-            return nudge(finding, situation);
+            return nudge(finding, input);
         }
-        return finding.severity() == Finding.Severity.SERIOUS ? ask(finding, situation) : Decision.nothing(this);
+        return finding.severity() == Finding.Severity.SERIOUS ? ask(finding, input) : Decision.nothing(this);
     }
 
-    private Decision observe(Finding finding, Situation situation) {
-        var rung = Rung.of(finding, Position.OBSERVED, situation.now(), situation.seq());
+    private Decision observe(Finding finding, DecisionInput input) {
+        var rung = Rung.of(finding, Position.OBSERVED, input.now(), input.seq());
         return new Decision(
                 counted(0).with(rung),
                 List.of(new Decision.Noted.Found(finding.pattern(), Action.NONE)),
                 Optional.empty());
     }
 
-    private Decision nudge(Finding finding, Situation situation) {
+    private Decision nudge(Finding finding, DecisionInput input) {
         Position position = finding.rule().equals(JUDGE) ? Position.ENDED : Position.NUDGED;
-        var rung = Rung.of(finding, position, situation.now(), situation.seq());
+        var rung = Rung.of(finding, position, input.now(), input.seq());
         String text = "The guardian saw that " + finding.summary() + ". " + finding.advice();
         return new Decision(
                 counted(1).with(rung),
                 List.of(new Decision.Noted.Found(finding.pattern(), Action.NUDGE)),
-                Optional.of(new Act.Nudge(acts, text)));
+                Optional.of(new GuardianAction.Nudge(acts, text)));
     }
 
-    private Decision ask(Finding finding, Situation situation) {
-        var rung = Rung.of(finding, Position.ASKED, situation.now(), situation.seq());
+    private Decision ask(Finding finding, DecisionInput input) {
+        var rung = Rung.of(finding, Position.ASKED, input.now(), input.seq());
         String description = "The run is paused, because " + finding.summary()
                 + ". Approve to let the agent continue, for example after you have sent it a message."
                 + " Reject to stop the run.";
         return new Decision(
                 counted(0).with(rung),
                 List.of(new Decision.Noted.Found(finding.pattern(), Action.PAUSE)),
-                Optional.of(new Act.Ask(acts, finding.rule(), "guardian: " + finding.rule(), description)));
+                Optional.of(new GuardianAction.Ask(acts, finding.rule(), "guardian: " + finding.rule(), description)));
     }
 
     private Decision stop(Rung rung, String reason) {
         return new Decision(
                 counted(0).with(rung),
                 List.of(new Decision.Noted.Found(rung.pattern(), Action.STOP)),
-                Optional.of(new Act.Stop(acts, "stopped by the guardian: " + reason)));
+                Optional.of(new GuardianAction.Stop(acts, "stopped by the guardian: " + reason)));
     }
 
-    private Decision answered(Rung rung, Situation situation, GuardianLimits limits) {
-        Instant now = situation.now();
-        Rung stopped = rung.moved(Position.STOPPED, now, situation.seq());
-        Rung ended = rung.moved(Position.ENDED, now, situation.seq());
-        boolean isStrict = situation.policy() == GuardianPolicy.STOP;
-        Review.Status status = situation.review().map(Review::status).orElse(Review.Status.PENDING);
+    private Decision answered(Rung rung, DecisionInput input, GuardianLimits limits) {
+        Instant now = input.now();
+        Rung stopped = rung.moved(Position.STOPPED, now, input.seq());
+        Rung ended = rung.moved(Position.ENDED, now, input.seq());
+        boolean isStrict = input.policy() == GuardianPolicy.STOP;
+        Review.Status status = input.review().map(Review::status).orElse(Review.Status.PENDING);
         return switch (status) {
             case PENDING ->
                 isStrict && !now.isBefore(rung.at().plus(limits.answer()))
@@ -164,10 +164,10 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
                         : Decision.nothing(this);
             case APPROVED, ANSWERED ->
                 new Decision(
-                        counted(0).with(rung.moved(Position.CONTINUED, now, situation.seq())),
+                        counted(0).with(rung.moved(Position.CONTINUED, now, input.seq())),
                         List.of(),
-                        Optional.of(new Act.Release(acts)));
-            case REJECTED -> stop(stopped, rung.summary() + ", and " + by(situation) + " rejected the review");
+                        Optional.of(new GuardianAction.Release(acts)));
+            case REJECTED -> stop(stopped, rung.summary() + ", and " + by(input) + " rejected the review");
             case EXPIRED ->
                 isStrict
                         ? stop(stopped, rung.summary() + ", and nobody answered the review")
@@ -176,24 +176,23 @@ record Ladder(int acts, int nudges, List<Rung> rungs) {
         };
     }
 
-    private static String by(Situation situation) {
-        return situation
-                .review()
+    private static String by(DecisionInput input) {
+        return input.review()
                 .flatMap(Review::answer)
                 .map(answer -> answer.by().value())
                 .orElse("a person");
     }
 
     /// Notes the patterns that have ended. A run without a new step has not ended one.
-    private Decision ended(Situation situation) {
+    private Decision ended(DecisionInput input) {
         Ladder after = this;
         var events = new ArrayList<Decision.Noted>();
         for (Rung rung : rungs) {
             boolean isWatched = rung.position() == Position.NUDGED || rung.position() == Position.CONTINUED;
             if (isWatched
-                    && situation.seq() > rung.seq()
-                    && situation.findings().stream().noneMatch(rung::isContinuedBy)) {
-                after = after.with(rung.moved(Position.ENDED, situation.now(), situation.seq()));
+                    && input.seq() > rung.seq()
+                    && input.findings().stream().noneMatch(rung::isContinuedBy)) {
+                after = after.with(rung.moved(Position.ENDED, input.now(), input.seq()));
                 events.add(new Decision.Noted.Outcome(rung.pattern(), true));
             }
         }

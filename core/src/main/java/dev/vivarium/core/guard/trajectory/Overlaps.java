@@ -17,19 +17,19 @@ import java.util.TreeSet;
 /// one repository. They conflict if they change a file of one repository. Attempts at one task are no overlap.
 final class Overlaps {
     /// Maximum number of runs to compare; the newest count.
-    static final int MOST_RUNS = 200;
+    static final int MAX_RUNS = 200;
 
     static final double SAME_TEXT = 0.8;
     static final double SAME_FILES = 0.5;
     private static final int FEW_FILES = 2;
-    private static final int MOST_OVERLAPS = 50;
-    private static final int MOST_FILES = 10;
+    private static final int MAX_OVERLAPS = 50;
+    private static final int MAX_FILES = 10;
 
     private Overlaps() {}
 
     /// @param runs of one user, the earliest first
     static Report report(List<ActiveWork> runs) {
-        List<ActiveWork> some = runs.subList(Math.max(0, runs.size() - MOST_RUNS), runs.size());
+        List<ActiveWork> some = runs.subList(Math.max(0, runs.size() - MAX_RUNS), runs.size());
         var overlaps = new ArrayList<Overlap>();
         var involved = new HashSet<RunId>();
         for (int i = 0; i < some.size(); i++) {
@@ -37,7 +37,7 @@ final class Overlaps {
                 Optional<Overlap> found = between(some.get(i), some.get(j));
                 if (found.isPresent()) {
                     involved.addAll(List.of(found.get().earlier(), found.get().later()));
-                    if (overlaps.size() < MOST_OVERLAPS) {
+                    if (overlaps.size() < MAX_OVERLAPS) {
                         overlaps.add(found.get());
                     }
                 }
@@ -86,6 +86,6 @@ final class Overlaps {
                 earlier.run(),
                 later.run(),
                 summary,
-                files.stream().limit(MOST_FILES).toList());
+                files.stream().limit(MAX_FILES).toList());
     }
 }

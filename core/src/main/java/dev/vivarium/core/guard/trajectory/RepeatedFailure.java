@@ -19,7 +19,7 @@ record RepeatedFailure() implements Rule {
     @Override
     public Verdict examine(Trajectory trajectory, Instant now) {
         return Verdict.of(trajectory.failures.all().values().stream()
-                .filter(tally -> tally.count() >= most(tally))
+                .filter(tally -> tally.count() >= threshold(tally))
                 .max(Comparator.comparingLong(Tally::lastSeq))
                 .map(tally -> new Finding(
                         name(),
@@ -29,7 +29,7 @@ record RepeatedFailure() implements Rule {
                         tally.seqs())));
     }
 
-    private static int most(Tally tally) {
+    private static int threshold(Tally tally) {
         return tally.mark().equals(Steps.PROCESS) ? PROCESSES : CALLS;
     }
 }

@@ -6,10 +6,10 @@ import java.util.stream.Stream;
 
 /// Rule of the guardian. Implementations are stateless.
 sealed interface Rule
-        permits RepeatedFailure, Oscillation, RepeatedError, UncheckedEdits, NoProgress, LeftConstraints, Burn {
+        permits RepeatedFailure, Oscillation, RepeatedError, UncheckedEdits, NoProgress, ConstraintViolations, Burn {
     /// All rules, the most specific first.
     List<Rule> ALL = List.of(
-            new LeftConstraints(),
+            new ConstraintViolations(),
             new RepeatedFailure(),
             new Oscillation(),
             new RepeatedError(),
@@ -28,7 +28,7 @@ sealed interface Rule
                 .map(rule -> rule.examine(trajectory, now))
                 .flatMap(verdict -> switch (verdict) {
                     case Verdict.Healthy _ -> Stream.<Finding>empty();
-                    case Verdict.Ill(Finding finding) -> Stream.of(finding);
+                    case Verdict.Unhealthy(Finding finding) -> Stream.of(finding);
                 })
                 .toList();
     }

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 /// Similarity of texts: the Jaccard index of their word shingles. Stateless.
 final class Similarity {
     private static final int SHINGLE = 3;
-    private static final int MOST_WORDS = 500;
+    private static final int MAX_WORDS = 500;
     private static final Pattern BREAK = Pattern.compile("[^\\p{L}\\p{N}]+");
 
     private Similarity() {}
@@ -19,7 +19,7 @@ final class Similarity {
     static Set<String> shingles(String text) {
         List<String> words = new ArrayList<>();
         for (String word : BREAK.split(text.toLowerCase(Locale.ROOT))) {
-            if (!word.isEmpty() && words.size() < MOST_WORDS) {
+            if (!word.isEmpty() && words.size() < MAX_WORDS) {
                 words.add(word);
             }
         }

@@ -27,7 +27,7 @@ final class Trajectory {
     /// Result of a call that the worker refused, because the agent must read a message first.
     private static final String REFUSED_FOR_MESSAGE = "A new message has arrived";
 
-    final Frame frame;
+    final RunLimits runLimits;
     final Counters counters;
     final Deque<Call> calls = new ArrayDeque<>();
 
@@ -37,26 +37,26 @@ final class Trajectory {
 
     /// Failures of each call since it passed last, by signature. The mark is the key of the error, or
     /// [Steps#PROCESS].
-    final Bounded<Tally> failures = new Bounded<>(TALLIES);
+    final BoundedMap<Tally> failures = new BoundedMap<>(TALLIES);
 
     /// Failed calls by the key of their error, since the last passing check.
-    final Bounded<Tally> errors = new Bounded<>(TALLIES);
+    final BoundedMap<Tally> errors = new BoundedMap<>(TALLIES);
 
-    final Bounded<EditedFile> files = new Bounded<>(FILES);
+    final BoundedMap<EditedFile> files = new BoundedMap<>(FILES);
 
     /// Steps outside of the constraints, by kind.
-    final Bounded<Tally> violations = new Bounded<>(VIOLATIONS);
+    final BoundedMap<Tally> violations = new BoundedMap<>(VIOLATIONS);
 
     /// Signatures of calls that are not new, oldest first.
     final Deque<String> signatures = new ArrayDeque<>();
 
-    Trajectory(Frame frame, Counters counters) {
-        this.frame = frame;
+    Trajectory(RunLimits runLimits, Counters counters) {
+        this.runLimits = runLimits;
         this.counters = counters;
     }
 
-    static Trajectory begin(Frame frame, long seq) {
-        return new Trajectory(frame, Counters.begin(seq, frame.startedAt()));
+    static Trajectory begin(RunLimits runLimits, long seq) {
+        return new Trajectory(runLimits, Counters.begin(seq, runLimits.startedAt()));
     }
 
     void apply(Step step) {
@@ -97,11 +97,11 @@ final class Trajectory {
             counters.calls++;
             add(calls, entry, CALLS);
         }
-        Constraint.violation(frame.constraints(), call).ifPresent(violation -> violated(violation, seq));
+        Constraint.violation(runLimits.constraints(), call).ifPresent(violation -> violated(violation, seq));
     }
 
-    private static void add(Deque<Call> window, Call call, int most) {
-        if (window.size() == most) {
+    private static void add(Deque<Call> window, Call call, int max) {
+        if (window.size() == max) {
             window.removeFirst();
         }
         window.addLast(call);
@@ -212,7 +212,7 @@ final class Trajectory {
         if (EditedFiles.isGenerated(step.path())) {
             return;
         }
-        Constraint.violation(frame.constraints(), step.path()).ifPresent(found -> violated(found, step.seq()));
+        Constraint.violation(runLimits.constraints(), step.path()).ifPresent(found -> violated(found, step.seq()));
         EditedFile file = files.find(step.path()).orElse(EditedFile.UNKNOWN);
         if (file.isNew(step.version())) {
             counters.versionSeq = step.seq();
@@ -229,6 +229,6 @@ final class Trajectory {
     }
 
     Instant startedAt() {
-        return frame.startedAt();
+        return runLimits.startedAt();
     }
 }

@@ -92,11 +92,11 @@ final class TrajectoryReader implements EventReader.Handler {
         Optional<Run> run = runs.find(sql, started.run()).filter(Run::isActive);
         if (run.isPresent()) {
             GuardianPolicy policy = run.get().guardian().orElse(limits.standard());
-            TrajectoryRows.begin(sql, run.get(), policy, Trajectory.begin(frame(sql, run.get()), seq));
+            TrajectoryRows.begin(sql, run.get(), policy, Trajectory.begin(runLimits(sql, run.get()), seq));
         }
     }
 
-    private Frame frame(Sql sql, Run run) throws SQLException {
+    private RunLimits runLimits(Sql sql, Run run) throws SQLException {
         TaskConstraints constraints = TaskRows.find(sql, run.task())
                 .map(Task::wanted)
                 .map(task -> texts.constraints(task.constraints()))
@@ -104,7 +104,7 @@ final class TrajectoryReader implements EventReader.Handler {
         Optional<Duration> timeLimit = Stream.of(constraints.timeLimit(), TaskQueue.runTimeout(sql, run.task()))
                 .flatMap(Optional::stream)
                 .min(Duration::compareTo);
-        return new Frame(
+        return new RunLimits(
                 run.startedAt(), run.program().runtime(), run.budgetUsd().map(Money::nanos), timeLimit, constraints);
     }
 
@@ -118,7 +118,7 @@ final class TrajectoryReader implements EventReader.Handler {
             tripped.add(sandbox);
         }
         Trajectory trajectory = decode(row);
-        Optional<Step> step = steps.of(event, row.task(), trajectory.frame.runtime());
+        Optional<Step> step = steps.of(event, row.task(), trajectory.runLimits.runtime());
         if (step.isPresent()) {
             trajectory.apply(step.get());
             TrajectoryRows.fold(sql, sandbox, trajectory.counters.seq, TrajectoryText.encode(trajectory));
@@ -141,8 +141,8 @@ final class TrajectoryReader implements EventReader.Handler {
             return false;
         }
         var findings = Rule.findings(trajectory, event.at());
-        var situation = new Situation(row.policy(), findings, trajectory.counters.seq, Optional.empty(), event.at());
-        return !findings.isEmpty() && !row.ladder().decide(situation, limits).isNothing();
+        var input = new DecisionInput(row.policy(), findings, trajectory.counters.seq, Optional.empty(), event.at());
+        return !findings.isEmpty() && !row.ladder().decide(input, limits).isNothing();
     }
 
     @Override

@@ -32,7 +32,7 @@ final class TrajectoryRows {
             long seq,
             String state,
             Ladder ladder,
-            Optional<Act> pending) {}
+            Optional<GuardianAction> pending) {}
 
     /// Stores the trajectory of a new run. It replaces that of the previous run of the sandbox.
     static void begin(Sql sql, Run run, GuardianPolicy policy, Trajectory trajectory) throws SQLException {
@@ -72,11 +72,11 @@ final class TrajectoryRows {
     }
 
     /// Stores a decision, and reports whether the run is still the same.
-    static boolean decide(Sql sql, Row row, Ladder ladder, Optional<Act> act) throws SQLException {
+    static boolean decide(Sql sql, Row row, Ladder ladder, Optional<GuardianAction> action) throws SQLException {
         return sql.update(
                         "update guardian_trajectories set ladder = ?, pending = ? where sandbox_id = ? and run_id = ?",
                         ladder.text(),
-                        act.map(Act::encoded).orElse(null),
+                        action.map(GuardianAction::encoded).orElse(null),
                         row.sandbox().value(),
                         row.run().value())
                 == 1;
@@ -92,6 +92,6 @@ final class TrajectoryRows {
                 row.getLong("seq"),
                 row.getString("state"),
                 Ladder.of(row.getString("ladder").lines().toList()),
-                Optional.ofNullable(row.getString("pending")).flatMap(Act::of));
+                Optional.ofNullable(row.getString("pending")).flatMap(GuardianAction::of));
     }
 }

@@ -17,7 +17,7 @@ final class TrajectoryText {
 
     static String encode(Trajectory trajectory) {
         var lines = new ArrayList<String>();
-        frame(lines, trajectory.frame);
+        runLimits(lines, trajectory.runLimits);
         counters(lines, trajectory.counters);
         trajectory.calls.forEach(call -> call(lines, "call", call));
         trajectory.processes.forEach(call -> call(lines, "process", call));
@@ -52,15 +52,18 @@ final class TrajectoryText {
                 call.outcome().text());
     }
 
-    private static void frame(List<String> lines, Frame frame) {
+    private static void runLimits(List<String> lines, RunLimits runLimits) {
         line(
                 lines,
                 "frame",
-                frame.startedAt().toEpochMilli(),
-                frame.runtime().text(),
-                frame.budgetNanos().map(String::valueOf).orElse(""),
-                frame.timeLimit().map(limit -> String.valueOf(limit.toMillis())).orElse(""));
-        TaskConstraints constraints = frame.constraints();
+                runLimits.startedAt().toEpochMilli(),
+                runLimits.runtime().text(),
+                runLimits.budgetNanos().map(String::valueOf).orElse(""),
+                runLimits
+                        .timeLimit()
+                        .map(limit -> String.valueOf(limit.toMillis()))
+                        .orElse(""));
+        TaskConstraints constraints = runLimits.constraints();
         constraints.tools().ifPresent(list -> line(lines, "tools", list.toArray()));
         constraints.paths().ifPresent(list -> line(lines, "paths", list.toArray()));
         constraints.hosts().ifPresent(list -> line(lines, "hosts", list.toArray()));
@@ -86,7 +89,7 @@ final class TrajectoryText {
                 counters.waitSeq);
     }
 
-    private static void tallies(List<String> lines, String kind, Bounded<Tally> tallies) {
+    private static void tallies(List<String> lines, String kind, BoundedMap<Tally> tallies) {
         tallies.all()
                 .forEach((key, tally) ->
                         line(lines, kind, key, tally.text(), tally.mark(), tally.count(), numbers(tally.seqs())));
@@ -107,7 +110,7 @@ final class TrajectoryText {
 
     static Trajectory decode(String text) {
         List<List<String>> lines = text.lines().map(TextListColumn::decode).toList();
-        var trajectory = new Trajectory(frame(lines), counters(first(lines, "counters")));
+        var trajectory = new Trajectory(runLimits(lines), counters(first(lines, "counters")));
         for (List<String> line : lines) {
             read(trajectory, line);
         }
@@ -159,10 +162,10 @@ final class TrajectoryText {
         return lines.stream().filter(line -> line.getFirst().equals(kind)).findFirst();
     }
 
-    private static Frame frame(List<List<String>> lines) {
+    private static RunLimits runLimits(List<List<String>> lines) {
         List<String> line = first(lines, "frame");
         Optional<Duration> timeLimit = number(line.get(4)).map(Duration::ofMillis);
-        return new Frame(
+        return new RunLimits(
                 time(line.get(1)),
                 TextEnum.of(Run.Runtime.class, line.get(2)),
                 number(line.get(3)),

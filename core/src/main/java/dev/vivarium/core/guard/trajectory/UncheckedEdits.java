@@ -17,9 +17,9 @@ record UncheckedEdits() implements Rule {
 
     @Override
     public Verdict examine(Trajectory trajectory, Instant now) {
-        int most = trajectory.counters.failedSinceCheck > 0 ? AFTER_FAILURE : WITHOUT_FAILURE;
+        int max = trajectory.counters.failedSinceCheck > 0 ? AFTER_FAILURE : WITHOUT_FAILURE;
         return Verdict.of(trajectory.files.all().entrySet().stream()
-                .filter(file -> file.getValue().edits() >= most)
+                .filter(file -> file.getValue().edits() >= max)
                 .max(Map.Entry.comparingByValue((one, other) -> Long.compare(one.lastSeq(), other.lastSeq())))
                 .map(file -> new Finding(
                         name(),

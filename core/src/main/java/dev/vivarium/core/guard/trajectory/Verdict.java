@@ -8,11 +8,11 @@ sealed interface Verdict {
     record Healthy() implements Verdict {}
 
     /// The rule found a pattern.
-    record Ill(Finding finding) implements Verdict {}
+    record Unhealthy(Finding finding) implements Verdict {}
 
     Verdict HEALTHY = new Healthy();
 
     static Verdict of(Optional<Finding> finding) {
-        return finding.<Verdict>map(Ill::new).orElse(HEALTHY);
+        return finding.<Verdict>map(Unhealthy::new).orElse(HEALTHY);
     }
 }

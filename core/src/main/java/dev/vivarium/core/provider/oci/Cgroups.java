@@ -43,7 +43,7 @@ final class Cgroups implements AutoCloseable {
     /// More than the guest uses, so that its memory is not the user's.
     private static final long GUEST_BYTES = 8 << 20;
 
-    private static final double MOST_OF_THE_HOST = 0.9;
+    private static final double MAX_SHARE_OF_HOST = 0.9;
     private static final double FORKING_CPUS = 0.2;
 
     private static final String ANTICIPATED = "pids";
@@ -164,10 +164,10 @@ final class Cgroups implements AutoCloseable {
 
     /// Quota of a machine. It never covers all processors, so that one machine alone leaves a part to the host.
     static long quotaMicros(Limits limits, CpuFairness.Level level) {
-        double most = level == CpuFairness.Level.FORKING
+        double max = level == CpuFairness.Level.FORKING
                 ? FORKING_CPUS
-                : MOST_OF_THE_HOST * Runtime.getRuntime().availableProcessors();
-        return Math.round(Math.min(limits.cpus(), most) * PERIOD_MICROS);
+                : MAX_SHARE_OF_HOST * Runtime.getRuntime().availableProcessors();
+        return Math.round(Math.min(limits.cpus(), max) * PERIOD_MICROS);
     }
 
     /// Sets the priority of a machine beside the others. Processes of an idle group yield to every other one as

@@ -73,7 +73,7 @@ final class Disks implements AutoCloseable {
     /// Options of the launcher for the disk of the machine. Creates or repairs the disk if needed.
     List<String> attach(SandboxId id, long bytes, StoreId store) throws IOException {
         if (Files.exists(plain(id)) || (mkfs.isEmpty() && !Files.exists(image(id)))) {
-            return List.of("--disk-directory", layOut(plain(id)).toString());
+            return List.of("--disk-directory", createDirectories(plain(id)).toString());
         }
         var image = image(id);
         if (Files.exists(image)) {
@@ -141,7 +141,7 @@ final class Disks implements AutoCloseable {
     }
 
     /// Reports whether new disks contain the id of their store.
-    boolean carryStore() {
+    boolean containStoreId() {
         return mkfs.isPresent();
     }
 
@@ -166,7 +166,7 @@ final class Disks implements AutoCloseable {
         var workbench = Files.createTempDirectory(directory.resolve(".templates"), "new-");
         try {
             var image = workbench.resolve("image");
-            HostTool.run("make a disk", mkfsCommand(layOut(workbench.resolve("content")), image, bytes));
+            HostTool.run("make a disk", mkfsCommand(createDirectories(workbench.resolve("content")), image, bytes));
             if (store.isPresent()) {
                 new Ext4Image(image).writeStore(store.get());
             }
@@ -204,7 +204,7 @@ final class Disks implements AutoCloseable {
 
     /// A disk contains the two directories of the overlay, which only the kernel uses, and the workspace. Owners
     /// are those inside the machine, because its user range is mapped.
-    private static Path layOut(Path disk) throws IOException {
+    private static Path createDirectories(Path disk) throws IOException {
         FileTrees.make(disk, "rwx--x--x");
         FileTrees.make(disk.resolve("upper"), "rwxr-xr-x");
         FileTrees.make(disk.resolve("work"), "rwx------");

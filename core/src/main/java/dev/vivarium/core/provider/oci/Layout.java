@@ -61,7 +61,7 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
             List.of("nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620");
 
     /// The host has about three thousand terminals for all machines together.
-    private static final String MOST_TERMINALS = "max=64";
+    private static final String MAX_TERMINALS = "max=64";
 
     /// @param source a type of file system, or a name below the stage
     record Mount(String source, String target, List<String> options) {
@@ -105,7 +105,7 @@ record Layout(List<Mount> mounts, List<Mount> binds) {
     private static List<String> terminals(OciRuntime runtime) {
         var options = new ArrayList<>(TERMINALS);
         if (runtime.sharesTheKernel()) {
-            options.add(MOST_TERMINALS);
+            options.add(MAX_TERMINALS);
         }
         return List.copyOf(options);
     }

@@ -120,7 +120,7 @@ final class OciMachine implements Machine, AutoCloseable {
             cgroup.limit(limits, level);
         }
         try {
-            directory.showMemory(limits.memoryBytes());
+            directory.writeMemInfo(limits.memoryBytes());
         } catch (IOException e) {
             throw new SandboxException(new Failure.ProviderFailed("show the new limit", String.valueOf(e)), e);
         }

@@ -197,8 +197,8 @@ public final class OciProvider implements Provider {
             throw e;
         }
         watcher.ensure();
-        directory.showMemory(spec.limits().memoryBytes());
-        if (!hadDisk && !disks.carryStore()) {
+        directory.writeMemInfo(spec.limits().memoryBytes());
+        if (!hadDisk && !disks.containStoreId()) {
             inventory.label(id, new Label(spec.store(), Map.of()));
         }
         var machine = new OciMachine(directory, cgroups.of(id), spec.limits());

@@ -88,7 +88,7 @@ record RunDirectory(Path path, SandboxId id) {
 
     /// Writes the content of `/proc/meminfo` inside. The file is bind-mounted into the running machine, so it is
     /// overwritten in place. The length is constant, so that a reader never sees a partial text.
-    void showMemory(long bytes) throws IOException {
+    void writeMemInfo(long bytes) throws IOException {
         long kilobytes = bytes / 1024;
         var text = """
                 MemTotal:       %12d kB

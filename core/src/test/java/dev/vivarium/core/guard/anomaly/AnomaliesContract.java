@@ -228,7 +228,7 @@ abstract class AnomaliesContract {
             pass(Duration.ofMinutes(3));
             other.minute();
             for (int n = 0; n < 50; n++) {
-                other.activity().saw(request(ANN, 422));
+                other.activity().record(request(ANN, 422));
             }
             pass(Duration.ofMinutes(1));
             other.minute();

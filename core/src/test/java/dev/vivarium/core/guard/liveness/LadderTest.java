@@ -35,8 +35,8 @@ class LadderTest {
         "-100, 0, 0, false, 3, ",
     })
     void theNextRungFollowsFromTheMissedHeartbeats(
-            double seconds, int climbed, int restarts, boolean isDiskFull, int most, Ladder.Rung next) {
-        var ladder = new Ladder(Duration.ofSeconds(15), most);
+            double seconds, int climbed, int restarts, boolean isDiskFull, int max, Ladder.Rung next) {
+        var ladder = new Ladder(Duration.ofSeconds(15), max);
         var silence = new Ladder.Silence(BEAT, climbed, restarts, isDiskFull);
 
         assertThat(ladder.next(silence, BEAT.plusMillis((long) (seconds * 1000))))

@@ -88,7 +88,7 @@ abstract class LivenessContract {
             }
 
             @Override
-            public boolean climb(Run run, Ladder.Rung rung) {
+            public boolean perform(Run run, Ladder.Rung rung) {
                 rungs.add(rung);
                 return isDiskFull;
             }

@@ -333,7 +333,7 @@ abstract class GuardianContract {
                 .orElseThrow();
         // The first server stored the decision and was killed.
         boolean _ = db.write(sql -> TrajectoryRows.decide(
-                sql, row, row.ladder(), Optional.of(new Act.Nudge(0, "stored before the crash"))));
+                sql, row, row.ladder(), Optional.of(new GuardianAction.Nudge(0, "stored before the crash"))));
         Guardian next = guardian(parts, "one");
         next.pass();
         next.pass();

@@ -36,11 +36,11 @@ class LadderTest {
         return finding("repeated_failure", Finding.Severity.SERIOUS, lastSeq);
     }
 
-    private static Situation at(GuardianPolicy policy, int minutes, long seq, Finding... findings) {
-        return new Situation(policy, List.of(findings), seq, Optional.empty(), START.plusSeconds(60L * minutes));
+    private static DecisionInput at(GuardianPolicy policy, int minutes, long seq, Finding... findings) {
+        return new DecisionInput(policy, List.of(findings), seq, Optional.empty(), START.plusSeconds(60L * minutes));
     }
 
-    private static Situation answered(GuardianPolicy policy, int minutes, Review.Status status) {
+    private static DecisionInput answered(GuardianPolicy policy, int minutes, Review.Status status) {
         var answer = new Review.Answer("x", Optional.empty(), new UserId("ann"), START);
         var review = new Review(
                 new ReviewId("revaaaaaaaaaaaaaaaaaaaa"),
@@ -52,7 +52,7 @@ class LadderTest {
                 START,
                 START,
                 Optional.empty());
-        return new Situation(policy, List.of(), 30, Optional.of(review), START.plusSeconds(60L * minutes));
+        return new DecisionInput(policy, List.of(), 30, Optional.of(review), START.plusSeconds(60L * minutes));
     }
 
     private static Ladder stored(Decision decision) {
@@ -71,7 +71,7 @@ class LadderTest {
                         .isNothing())
                 .isTrue();
         Decision watched = Ladder.EMPTY.decide(at(GuardianPolicy.WATCH, 0, 10, failing(10)), LIMITS);
-        assertThat(watched.act()).isEmpty();
+        assertThat(watched.action()).isEmpty();
         assertThat(watched.events()).containsExactly(new Noted.Found(failing(10).pattern(), Action.NONE));
         Ladder after = stored(watched);
         assertThat(after.decide(at(GuardianPolicy.WATCH, 1, 20, failing(20)), LIMITS)
@@ -85,7 +85,7 @@ class LadderTest {
     @Test
     void steeringNudgesThenPausesAndThenDoesNothingMore() {
         Decision nudge = Ladder.EMPTY.decide(at(GuardianPolicy.STEER, 0, 10, failing(10)), LIMITS);
-        assertThat(nudge.act().orElseThrow()).isInstanceOf(Act.Nudge.class);
+        assertThat(nudge.action().orElseThrow()).isInstanceOf(GuardianAction.Nudge.class);
         Ladder nudged = stored(nudge);
         assertThat(nudged.decide(at(GuardianPolicy.STEER, 1, 20, failing(20)), LIMITS)
                         .isNothing())
@@ -93,7 +93,7 @@ class LadderTest {
                 .isTrue();
 
         Decision pause = nudged.decide(at(GuardianPolicy.STEER, 3, 20, failing(20)), LIMITS);
-        assertThat(pause.act().orElseThrow()).isInstanceOf(Act.Ask.class);
+        assertThat(pause.action().orElseThrow()).isInstanceOf(GuardianAction.Ask.class);
         assertThat(pause.events())
                 .containsExactly(
                         new Noted.Outcome(failing(20).pattern(), false),
@@ -104,7 +104,7 @@ class LadderTest {
                         .isNothing())
                 .isTrue();
         Decision approved = paused.decide(answered(GuardianPolicy.STEER, 5, Review.Status.APPROVED), LIMITS);
-        assertThat(approved.act().orElseThrow()).isInstanceOf(Act.Release.class);
+        assertThat(approved.action().orElseThrow()).isInstanceOf(GuardianAction.Release.class);
         assertThat(stored(approved)
                         .decide(at(GuardianPolicy.STEER, 60, 90, failing(90)), LIMITS)
                         .isNothing())
@@ -120,10 +120,11 @@ class LadderTest {
                 .isTrue();
         Decision stop = approved.decide(at(GuardianPolicy.STOP, 7, 40, failing(40)), LIMITS);
 
-        assertThat(stop.act().orElseThrow())
+        assertThat(stop.action().orElseThrow())
                 .isInstanceOfSatisfying(
-                        Act.Stop.class,
-                        act -> assertThat(act.reason()).isEqualTo("stopped by the guardian: the call `make` failed"));
+                        GuardianAction.Stop.class,
+                        action -> assertThat(action.reason())
+                                .isEqualTo("stopped by the guardian: the call `make` failed"));
         assertThat(stored(stop)
                         .decide(at(GuardianPolicy.STOP, 99, 99, failing(99)), LIMITS)
                         .isNothing())
@@ -133,10 +134,10 @@ class LadderTest {
     @Test
     void onlyThePolicyStopStopsWithoutAnAnswer() {
         var late = answered(GuardianPolicy.STOP, 14, Review.Status.PENDING);
-        assertThat(asked(GuardianPolicy.STOP).decide(late, LIMITS).act().orElseThrow())
-                .isInstanceOf(Act.Stop.class);
+        assertThat(asked(GuardianPolicy.STOP).decide(late, LIMITS).action().orElseThrow())
+                .isInstanceOf(GuardianAction.Stop.class);
         var expired = answered(GuardianPolicy.STEER, 14, Review.Status.EXPIRED);
-        assertThat(asked(GuardianPolicy.STEER).decide(expired, LIMITS).act()).isEmpty();
+        assertThat(asked(GuardianPolicy.STEER).decide(expired, LIMITS).action()).isEmpty();
     }
 
     @Test
@@ -144,9 +145,10 @@ class LadderTest {
         for (GuardianPolicy policy : List.of(GuardianPolicy.STEER, GuardianPolicy.STOP)) {
             Decision stop = asked(policy).decide(answered(policy, 4, Review.Status.REJECTED), LIMITS);
 
-            assertThat(stop.act().orElseThrow())
+            assertThat(stop.action().orElseThrow())
                     .isInstanceOfSatisfying(
-                            Act.Stop.class, act -> assertThat(act.reason()).contains("ann rejected"));
+                            GuardianAction.Stop.class,
+                            action -> assertThat(action.reason()).contains("ann rejected"));
         }
     }
 
@@ -161,7 +163,7 @@ class LadderTest {
         assertThat(ended.events()).containsExactly(new Noted.Outcome(failing(10).pattern(), true));
 
         Decision again = stored(ended).decide(at(GuardianPolicy.STEER, 9, 50, failing(50)), LIMITS);
-        assertThat(again.act().orElseThrow()).isInstanceOf(Act.Nudge.class);
+        assertThat(again.action().orElseThrow()).isInstanceOf(GuardianAction.Nudge.class);
     }
 
     @Test
@@ -176,19 +178,19 @@ class LadderTest {
         assertThat(used.decide(at(GuardianPolicy.STOP, 0, 10, advice), LIMITS).isNothing())
                 .isTrue();
         assertThat(used.decide(at(GuardianPolicy.STOP, 0, 10, failing(10)), LIMITS)
-                        .act()
+                        .action()
                         .orElseThrow())
-                .isInstanceOf(Act.Ask.class);
+                .isInstanceOf(GuardianAction.Ask.class);
     }
 
     @Test
     void anActIsStoredWithItsText() {
-        for (Act act : List.of(
-                new Act.Nudge(1, "two words\nand a line"),
-                new Act.Ask(2, "burn", "guardian: burn", "May it?"),
-                new Act.Release(3),
-                new Act.Stop(4, "enough"))) {
-            assertThat(Act.of(act.encoded())).contains(act);
+        for (GuardianAction action : List.of(
+                new GuardianAction.Nudge(1, "two words\nand a line"),
+                new GuardianAction.Ask(2, "burn", "guardian: burn", "May it?"),
+                new GuardianAction.Release(3),
+                new GuardianAction.Stop(4, "enough"))) {
+            assertThat(GuardianAction.of(action.encoded())).contains(action);
         }
     }
 }

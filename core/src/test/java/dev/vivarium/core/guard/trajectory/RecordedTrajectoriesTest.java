@@ -50,7 +50,7 @@ class RecordedTrajectoriesTest {
     }
 
     private static Reaction replay(Recording recording) {
-        var trajectory = Trajectory.begin(recording.frame(), 0);
+        var trajectory = Trajectory.begin(recording.runLimits(), 0);
         var ladder = Ladder.EMPTY;
         var rules = new LinkedHashSet<String>();
         var worst = Action.NONE;
@@ -59,7 +59,7 @@ class RecordedTrajectoriesTest {
             trajectory.apply(step);
             // What the store would return.
             trajectory = TrajectoryText.decode(TrajectoryText.encode(trajectory));
-            Decision decision = ladder.decide(situation(ladder, trajectory, step), LIMITS);
+            Decision decision = ladder.decide(input(ladder, trajectory, step), LIMITS);
             ladder = Ladder.of(decision.ladder().text().lines().toList());
             for (Decision.Noted event : decision.events()) {
                 if (event instanceof Decision.Noted.Found(var pattern, var action)) {
@@ -72,10 +72,10 @@ class RecordedTrajectoriesTest {
         return new Reaction(rules, worst, calls);
     }
 
-    private static Situation situation(Ladder ladder, Trajectory trajectory, Step step) {
+    private static DecisionInput input(Ladder ladder, Trajectory trajectory, Step step) {
         var review = ladder.asked().map(_ -> approved(step.at()));
         var findings = review.isPresent() ? List.<Finding>of() : Rule.findings(trajectory, step.at());
-        return new Situation(GuardianPolicy.STOP, findings, step.seq(), review, step.at());
+        return new DecisionInput(GuardianPolicy.STOP, findings, step.seq(), review, step.at());
     }
 
     private static Review approved(Instant at) {
@@ -141,7 +141,7 @@ class RecordedTrajectoriesTest {
     @Test
     void theStateOfALongRunStaysSmall() {
         for (Recording recording : ALL) {
-            var trajectory = Trajectory.begin(recording.frame(), 0);
+            var trajectory = Trajectory.begin(recording.runLimits(), 0);
             for (int round = 0; round < 50; round++) {
                 recording.steps().forEach(trajectory::apply);
             }

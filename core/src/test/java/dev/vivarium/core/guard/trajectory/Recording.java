@@ -26,7 +26,8 @@ import java.util.Optional;
 ///
 /// @param story   what the agent does
 /// @param rules   rules that should find it; empty for a healthy run
-record Recording(String name, boolean isHealthy, String story, List<String> rules, Frame frame, List<Event> events) {
+record Recording(
+        String name, boolean isHealthy, String story, List<String> rules, RunLimits runLimits, List<Event> events) {
     static final TaskId TASK = new TaskId("tskaaaaaaaaaaaaaaaaaaaa");
     private static final SandboxId SANDBOX = new SandboxId("sbxaaaaaaaaaaaaaaaaaaaa");
     private static final Instant START = Instant.parse("2026-01-01T10:00:00Z");
@@ -58,7 +59,7 @@ record Recording(String name, boolean isHealthy, String story, List<String> rule
     private static Recording header(JsonFields fields) {
         var constraints =
                 new StepJson().constraints(fields.object("constraints").text());
-        var frame = new Frame(
+        var runLimits = new RunLimits(
                 START,
                 TextEnum.of(Run.Runtime.class, fields.string("runtime")),
                 fields.optionalNumber("budget_usd").isPresent()
@@ -71,7 +72,7 @@ record Recording(String name, boolean isHealthy, String story, List<String> rule
                 fields.flag("healthy"),
                 fields.string("story"),
                 fields.optionalStrings("rules").orElse(List.of()),
-                frame,
+                runLimits,
                 new ArrayList<>());
     }
 
@@ -90,7 +91,7 @@ record Recording(String name, boolean isHealthy, String story, List<String> rule
     List<Step> steps() {
         var steps = new Steps(new EventBodyJson(), new StepJson());
         return events.stream()
-                .flatMap(event -> steps.of(event, TASK, frame.runtime()).stream())
+                .flatMap(event -> steps.of(event, TASK, runLimits.runtime()).stream())
                 .toList();
     }
 

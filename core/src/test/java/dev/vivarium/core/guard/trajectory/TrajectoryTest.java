@@ -24,7 +24,7 @@ class TrajectoryTest {
 
     private static Trajectory trajectory(TaskConstraints constraints) {
         return Trajectory.begin(
-                new Frame(START, Run.Runtime.COMMAND, Optional.empty(), Optional.empty(), constraints), 0);
+                new RunLimits(START, Run.Runtime.COMMAND, Optional.empty(), Optional.empty(), constraints), 0);
     }
 
     private void call(Trajectory to, String id, String tool, String command, int exitCode, String output) {

@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
 
 /// Asks the judge about runs, apart from the rules. The rules never wait for it, and its judgement leads to a message
 /// at most. Thread-safe.
-final class Judging implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Judging.class);
+final class JudgeRequests implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(JudgeRequests.class);
 
     /// New calls before a run is judged again.
     private static final int CALLS = 10;
@@ -58,7 +58,7 @@ final class Judging implements AutoCloseable {
 
     private record Due(TrajectoryRows.Row row, Run run, Trajectory trajectory) {}
 
-    Judging(Guardian.Parts parts, InstantSource clock, BiConsumer<SandboxId, Optional<Finding>> wake) {
+    JudgeRequests(Guardian.Parts parts, InstantSource clock, BiConsumer<SandboxId, Optional<Finding>> wake) {
         this.parts = parts;
         this.clock = clock;
         this.wake = wake;

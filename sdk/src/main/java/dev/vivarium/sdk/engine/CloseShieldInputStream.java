@@ -4,8 +4,8 @@ import java.io.FilterInputStream;
 import java.io.InputStream;
 
 /// Stream whose owner closes it. Confined to one thread.
-final class Lent extends FilterInputStream {
-    Lent(InputStream stream) {
+final class CloseShieldInputStream extends FilterInputStream {
+    CloseShieldInputStream(InputStream stream) {
         super(stream);
     }
 

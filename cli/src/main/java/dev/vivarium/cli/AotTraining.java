@@ -6,10 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// Runs frequent commands, so that `scripts/train-aot` can record the loaded classes. Ignores results and failures.
-public final class Rehearsal {
+public final class AotTraining {
     private static final String THREAD = "aot";
 
-    private Rehearsal() {}
+    private AotTraining() {}
 
     public static void main(String[] args) {
         var out = new PrintStream(System.out, false, StandardCharsets.UTF_8);

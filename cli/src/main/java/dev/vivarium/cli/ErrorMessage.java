@@ -8,13 +8,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /// Error message of a failure on standard error: the reason and a hint, as lines or as one JSON object. Immutable.
-record Complaint(String code, String message, Optional<String> hint, boolean retryable) {
+record ErrorMessage(String code, String message, Optional<String> hint, boolean retryable) {
     private static final String RED = "\u001b[31m";
     private static final String PLAIN = "\u001b[0m";
 
-    static Complaint of(Failure failure) {
+    static ErrorMessage of(Failure failure) {
         boolean retryable = failure.owner() == Failure.Owner.CAPACITY || failure instanceof Failure.ServerUnreachable;
-        return new Complaint(failure.slug(), sentence(failure), Hint.of(failure), retryable);
+        return new ErrorMessage(failure.slug(), sentence(failure), Hint.of(failure), retryable);
     }
 
     /// Replaces the API's word "session", which the command line does not use.
@@ -28,12 +28,12 @@ record Complaint(String code, String message, Optional<String> hint, boolean ret
         };
     }
 
-    static Complaint usage(String message, String command) {
-        return new Complaint("usage", message, Optional.of(command + " --help shows the usage"), false);
+    static ErrorMessage usage(String message, String command) {
+        return new ErrorMessage("usage", message, Optional.of(command + " --help shows the usage"), false);
     }
 
-    static Complaint plain(String code, String message) {
-        return new Complaint(code, message, Optional.empty(), false);
+    static ErrorMessage plain(String code, String message) {
+        return new ErrorMessage(code, message, Optional.empty(), false);
     }
 
     void print(Terminal terminal, OutputOptions output) {

@@ -12,7 +12,7 @@ import dev.vivarium.server.http.Exchange;
 
 /// Lookup of the sandbox of a request. It starts a hibernated sandbox again, and resumes a paused one if [ResumePolicy]
 /// allows it. Thread-safe.
-public final class Callers {
+public final class SandboxResolver {
     private final Sandboxes sandboxes;
     private final SandboxLookup lookup;
     private final ResumePolicy resumePolicy;
@@ -23,7 +23,7 @@ public final class Callers {
         EXPLICIT
     }
 
-    public Callers(Sandboxes sandboxes, SandboxLookup lookup, ResumePolicy resumePolicy) {
+    public SandboxResolver(Sandboxes sandboxes, SandboxLookup lookup, ResumePolicy resumePolicy) {
         this.sandboxes = sandboxes;
         this.lookup = lookup;
         this.resumePolicy = resumePolicy;

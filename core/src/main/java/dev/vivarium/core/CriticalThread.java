@@ -11,23 +11,23 @@ import org.slf4j.LoggerFactory;
 /// Platform thread that the process cannot work without, such as the guest loop. Thread-safe.
 ///
 /// The loop returns when its owner closes it. If the loop throws, the thread logs the exception and runs the loop
-/// again; the state of a loop is in its object and not on the stack. After more than [#MOST_RESTARTS] failures within
+/// again; the state of a loop is in its object and not on the stack. After more than [#MAX_RESTARTS] failures within
 /// [#WINDOW], the thread ends with a [Failed]. An [Error] is first passed to the uncaught exception handler. The server
 /// installs a handler that exits on both, because sandboxes outlive the server and a restart repairs it.
-public final class VitalThread {
-    /// Error after the end of a vital thread. The process cannot continue.
+public final class CriticalThread {
+    /// Error after the end of a critical thread. The process cannot continue.
     public static final class Failed extends Error {
         private static final long serialVersionUID = 1L;
 
         Failed(String thread, Throwable cause) {
-            super("the vital thread " + thread + " has ended: " + cause, cause);
+            super("the critical thread " + thread + " has ended: " + cause, cause);
         }
     }
 
-    static final int MOST_RESTARTS = 3;
+    static final int MAX_RESTARTS = 3;
     static final Duration WINDOW = Duration.ofMinutes(1);
 
-    private static final Logger LOG = LoggerFactory.getLogger(VitalThread.class);
+    private static final Logger LOG = LoggerFactory.getLogger(CriticalThread.class);
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     /// Threads of this process that have ended by a failure.
@@ -38,14 +38,14 @@ public final class VitalThread {
     private int restarts;
     private long windowStart = System.nanoTime();
 
-    private VitalThread(String name, Runnable loop) {
+    private CriticalThread(String name, Runnable loop) {
         this.name = name;
         this.loop = loop;
     }
 
     /// Creates a daemon thread that runs `loop`, which must be restartable after an exception.
     public static Thread unstarted(String name, Runnable loop) {
-        return Thread.ofPlatform().daemon().name(name).unstarted(new VitalThread(name, loop)::run);
+        return Thread.ofPlatform().daemon().name(name).unstarted(new CriticalThread(name, loop)::run);
     }
 
     /// Creates and starts a daemon thread that runs `loop`.
@@ -62,7 +62,7 @@ public final class VitalThread {
         thread.getUncaughtExceptionHandler().uncaughtException(thread, error);
     }
 
-    /// Names of the vital threads that have ended by a failure, sorted; empty if the process works.
+    /// Names of the critical threads that have ended by a failure, sorted; empty if the process works.
     public static List<String> ended() {
         return ENDED.stream().sorted().toList();
     }
@@ -87,7 +87,7 @@ public final class VitalThread {
             windowStart = now;
             restarts = 0;
         }
-        if (++restarts > MOST_RESTARTS) {
+        if (++restarts > MAX_RESTARTS) {
             ENDED.add(name);
             throw new Failed(name, cause);
         }

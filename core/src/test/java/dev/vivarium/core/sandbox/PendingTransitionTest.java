@@ -2,7 +2,7 @@ package dev.vivarium.core.sandbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.vivarium.core.sandbox.Lifecycle.Move;
+import dev.vivarium.core.sandbox.Lifecycle.PendingTransition;
 import dev.vivarium.core.sandbox.Transition.Kind;
 import dev.vivarium.model.End;
 import dev.vivarium.model.Status;
@@ -11,19 +11,20 @@ import java.time.Instant;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
-class MoveTest {
+class PendingTransitionTest {
     private final ArrayList<Transition> steps = new ArrayList<>();
     private final Lifecycle lifecycle = new Lifecycle(new State.Creating(), steps::add);
 
     @Test
-    void overtakenMoveHasNoEffect() {
-        Move slow = lifecycle.tryBegin(Transition.START, Duration.ZERO).orElseThrow();
-        Move end = lifecycle.tryEnd(Kind.TERMINATED, Duration.ZERO).orElseThrow();
+    void supersededTransitionHasNoEffect() {
+        PendingTransition slow =
+                lifecycle.tryBegin(Transition.START, Duration.ZERO).orElseThrow();
+        PendingTransition end = lifecycle.tryEnd(Kind.TERMINATED, Duration.ZERO).orElseThrow();
 
-        assertThat(slow.to(new State.Recovering(Status.RUNNING))).isFalse();
+        assertThat(slow.complete(new State.Recovering(Status.RUNNING))).isFalse();
 
         var over = new State.Terminated(new End(End.Cause.USER, "", Instant.EPOCH));
-        assertThat(end.to(over)).isTrue();
+        assertThat(end.complete(over)).isTrue();
         assertThat(lifecycle.state()).isEqualTo(over);
         assertThat(steps).hasSize(1);
     }

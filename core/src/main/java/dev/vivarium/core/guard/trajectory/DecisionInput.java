@@ -11,8 +11,8 @@ import java.util.Optional;
 /// @param findings of the rules, the most specific first
 /// @param seq      newest step of the run
 /// @param review   the review that the guardian requested, if it waits for one
-record Situation(GuardianPolicy policy, List<Finding> findings, long seq, Optional<Review> review, Instant now) {
-    Situation {
+record DecisionInput(GuardianPolicy policy, List<Finding> findings, long seq, Optional<Review> review, Instant now) {
+    DecisionInput {
         findings = List.copyOf(findings);
     }
 }

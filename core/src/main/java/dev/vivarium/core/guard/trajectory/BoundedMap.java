@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /// Map with a maximum size that drops the entry that was changed least recently. Confined to one thread.
-final class Bounded<V> {
-    private final int most;
+final class BoundedMap<V> {
+    private final int max;
     private final Map<String, V> entries = new LinkedHashMap<>();
 
-    Bounded(int most) {
-        this.most = most;
+    BoundedMap(int max) {
+        this.max = max;
     }
 
     Optional<V> find(String key) {
@@ -21,7 +21,7 @@ final class Bounded<V> {
     /// Adds or replaces an entry, as the newest.
     void put(String key, V value) {
         entries.remove(key);
-        if (entries.size() >= most) {
+        if (entries.size() >= max) {
             entries.remove(entries.keySet().iterator().next());
         }
         entries.put(key, value);

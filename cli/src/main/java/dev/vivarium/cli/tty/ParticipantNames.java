@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /// Text form of the participants of a shell. Stateless.
-public final class People {
-    private People() {}
+public final class ParticipantNames {
+    private ParticipantNames() {}
 
     /// For example `ann, ben (watcher)`.
     public static String names(List<Participant> participants) {
-        return participants.stream().map(People::name).collect(Collectors.joining(", "));
+        return participants.stream().map(ParticipantNames::name).collect(Collectors.joining(", "));
     }
 
     private static String name(Participant participant) {

@@ -16,10 +16,10 @@ import dev.vivarium.server.operation.CreateSandbox;
 import java.util.Optional;
 
 /// Authorization of requests for the thread in their path. Thread-safe.
-public final class ThreadCallers {
+public final class ThreadResolver {
     private final SandboxLookup lookup;
 
-    public ThreadCallers(SandboxLookup lookup) {
+    public ThreadResolver(SandboxLookup lookup) {
         this.lookup = lookup;
     }
 

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /// Decisions of the guardian about single runs. A decision, its events and its act are stored in one transaction that
 /// checks the lease; then the act is done. Confined to the thread of the guardian.
-final class Examination {
-    private static final Logger LOG = LoggerFactory.getLogger(Examination.class);
+final class RunDecisions {
+    private static final Logger LOG = LoggerFactory.getLogger(RunDecisions.class);
 
     private final Db db;
     private final Outbox outbox;
@@ -35,7 +35,7 @@ final class Examination {
     private final GuardianLimits limits;
     private final InstantSource clock;
 
-    Examination(
+    RunDecisions(
             Db db,
             Outbox outbox,
             Runs runs,
@@ -78,34 +78,34 @@ final class Examination {
         }
         boolean isAsked = row.ladder().asked().isPresent();
         if (run.status() == Run.Status.RUNNING || isAsked) {
-            Decision decision = row.ladder().decide(situation(row, judged), limits);
+            Decision decision = row.ladder().decide(input(row, judged), limits);
             if (!decision.ladder().equals(row.ladder())) {
                 apply(row, run, decision);
             }
         }
     }
 
-    private Situation situation(TrajectoryRows.Row row, Optional<Finding> judged) {
+    private DecisionInput input(TrajectoryRows.Row row, Optional<Finding> judged) {
         Instant now = clock.instant();
         Optional<Review> review =
                 row.ladder().asked().flatMap(Rung::review).flatMap(id -> actions.review(row.sandbox(), id));
         if (row.ladder().asked().isPresent()) {
-            return new Situation(row.policy(), List.of(), row.seq(), review, now);
+            return new DecisionInput(row.policy(), List.of(), row.seq(), review, now);
         }
         var findings = new ArrayList<>(Rule.findings(TrajectoryText.decode(row.state()), now));
         judged.ifPresent(findings::add);
-        return new Situation(row.policy(), findings, row.seq(), review, now);
+        return new DecisionInput(row.policy(), findings, row.seq(), review, now);
     }
 
     private void apply(TrajectoryRows.Row row, Run run, Decision decision) {
         List<GuardianEvent> events = decision.events(run);
         List<Outbox.PendingEvent> stored = lease.write(sql -> {
-            boolean isSame = TrajectoryRows.decide(sql, row, decision.ladder(), decision.act());
+            boolean isSame = TrajectoryRows.decide(sql, row, decision.ladder(), decision.action());
             return isSame ? put(sql, run, row.ladder().acts(), events) : List.of();
         });
         outbox.sendAll(stored);
-        if (decision.act().isPresent() && (!stored.isEmpty() || events.isEmpty())) {
-            perform(row, run, decision.ladder(), decision.act().get());
+        if (decision.action().isPresent() && (!stored.isEmpty() || events.isEmpty())) {
+            perform(row, run, decision.ladder(), decision.action().get());
         }
     }
 
@@ -119,10 +119,10 @@ final class Examination {
         return stored;
     }
 
-    private void perform(TrajectoryRows.Row row, Run run, Ladder ladder, Act act) {
+    private void perform(TrajectoryRows.Row row, Run run, Ladder ladder, GuardianAction action) {
         Ladder after = ladder;
         try {
-            after = performed(run, ladder, act);
+            after = performed(run, ladder, action);
         } catch (SandboxException e) {
             if (!(e.failure() instanceof RunFailure)) {
                 throw e;
@@ -134,18 +134,18 @@ final class Examination {
         boolean _ = lease.write(sql -> TrajectoryRows.decide(sql, row, kept, Optional.empty()));
     }
 
-    private Ladder performed(Run run, Ladder ladder, Act act) {
-        switch (act) {
-            case Act.Nudge(int number, String text) ->
+    private Ladder performed(Run run, Ladder ladder, GuardianAction action) {
+        switch (action) {
+            case GuardianAction.Nudge(int number, String text) ->
                 actions.nudge(run, GuardianActions.GUARDIAN, String.valueOf(number), text);
-            case Act.Ask ask -> {
+            case GuardianAction.Ask ask -> {
                 Review review = actions.ask(run, ask);
                 return ladder.of(ask.rule())
                         .map(rung -> ladder.with(rung.withReview(review.id().value())))
                         .orElse(ladder);
             }
-            case Act.Release _ -> actions.release(run);
-            case Act.Stop(int _, String reason) -> actions.stop(run, reason);
+            case GuardianAction.Release _ -> actions.release(run);
+            case GuardianAction.Stop(int _, String reason) -> actions.stop(run, reason);
         }
         return ladder;
     }

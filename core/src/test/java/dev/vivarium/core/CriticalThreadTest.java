@@ -8,38 +8,38 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class VitalThreadTest {
+class CriticalThreadTest {
     @Test
     void throwingLoopIsRestarted() throws Exception {
         var runs = new AtomicInteger();
-        Thread thread = VitalThread.start("test-again", () -> {
-            if (runs.incrementAndGet() <= VitalThread.MOST_RESTARTS) {
+        Thread thread = CriticalThread.start("test-again", () -> {
+            if (runs.incrementAndGet() <= CriticalThread.MAX_RESTARTS) {
                 throw new IllegalStateException("as the test wants it");
             }
         });
         thread.join();
-        assertThat(runs).hasValue(VitalThread.MOST_RESTARTS + 1);
-        assertThat(VitalThread.ended()).doesNotContain("test-again");
+        assertThat(runs).hasValue(CriticalThread.MAX_RESTARTS + 1);
+        assertThat(CriticalThread.ended()).doesNotContain("test-again");
     }
 
     @Test
     void loopBeyondTheRestartLimitEndsItsThread() throws Exception {
         var uncaught = new ArrayList<Throwable>();
-        Thread thread = VitalThread.unstarted("test-ends", () -> {
+        Thread thread = CriticalThread.unstarted("test-ends", () -> {
             throw new IllegalStateException("as the test wants it");
         });
         thread.setUncaughtExceptionHandler((_, e) -> uncaught.add(e));
         thread.start();
         thread.join();
-        assertThat(uncaught).singleElement().isInstanceOf(VitalThread.Failed.class);
-        assertThat(VitalThread.ended()).contains("test-ends");
+        assertThat(uncaught).singleElement().isInstanceOf(CriticalThread.Failed.class);
+        assertThat(CriticalThread.ended()).contains("test-ends");
     }
 
     @Test
     void errorReachesTheHandlerBeforeTheRestart() throws Exception {
         List<Throwable> uncaught = Collections.synchronizedList(new ArrayList<>());
         var runs = new AtomicInteger();
-        Thread thread = VitalThread.unstarted("test-error", () -> {
+        Thread thread = CriticalThread.unstarted("test-error", () -> {
             if (runs.incrementAndGet() == 1) {
                 throw new OutOfMemoryError("as the test wants it");
             }

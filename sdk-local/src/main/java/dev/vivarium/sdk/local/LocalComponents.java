@@ -27,7 +27,7 @@ import java.util.function.Consumer;
 /// Composition of a local engine: home, provider, store and sandboxes, closed in reverse order. Thread-safe.
 ///
 /// Unless the configuration keeps them, sandboxes also end when the program is terminated.
-final class Machinery implements AutoCloseable {
+final class LocalComponents implements AutoCloseable {
 
     private final LocalConfig config;
     private final Home home;
@@ -38,7 +38,7 @@ final class Machinery implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Thread hook = Thread.ofPlatform().name("vivarium-local-exit").unstarted(this::shut);
 
-    private Machinery(
+    private LocalComponents(
             LocalConfig config, Home home, Provider provider, Db db, Scheduler scheduler, Sandboxes sandboxes) {
         this.config = config;
         this.home = home;
@@ -48,14 +48,14 @@ final class Machinery implements AutoCloseable {
         this.sandboxes = sandboxes;
     }
 
-    static Machinery start(LocalConfig config) {
+    static LocalComponents start(LocalConfig config) {
         try (var undo = new Undo()) {
             Home home = undo.add(Home.of(config));
             Provider provider = undo.add(provider(config, home.directory()));
             Db db = undo.add(new HomeCheck(provider).openStore(home.directory().resolve("vivarium.db")));
             var scheduler = undo.add(new Scheduler(InstantSource.system()));
             Sandboxes sandboxes = undo.add(Sandboxes.open(provider, db, config(config, home), List.of(), scheduler));
-            var machinery = new Machinery(config, home, provider, db, scheduler, sandboxes);
+            var machinery = new LocalComponents(config, home, provider, db, scheduler, sandboxes);
             undo.keep();
             if (config.onClose() == OnClose.END) {
                 Runtime.getRuntime().addShutdownHook(machinery.hook);

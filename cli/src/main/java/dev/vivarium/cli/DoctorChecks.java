@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /// Checks of `viv doctor`, in order of dependency. Confined to one thread.
-final class Examination {
+final class DoctorChecks {
     private static final int UNAUTHORIZED = 401;
 
     /// Maximum difference of the clocks. Tokens expire after minutes, so a larger difference causes failures.
@@ -29,7 +29,7 @@ final class Examination {
     private Consumer<Finding> findings = _ -> {};
     private boolean failed;
 
-    Examination(Account account) {
+    DoctorChecks(Account account) {
         this.account = account;
     }
 
@@ -70,7 +70,7 @@ final class Examination {
         if (server()) {
             key();
         }
-        if (ServerOptions.isHere(account.server())) {
+        if (ServerOptions.isLocal(account.server())) {
             loops();
             cgroups();
         }
@@ -114,7 +114,7 @@ final class Examination {
     private void version(String theirs) {
         String ours = Version.current();
         if (ours.equals(theirs)) {
-            ok("version", ours + ", here and there");
+            ok("version", ours + ", client and server");
         } else {
             warn("version", "viv is " + ours + ", the server " + theirs, "use the same version on both sides");
         }
@@ -179,11 +179,11 @@ final class Examination {
             return;
         }
         try {
-            Process insisting = new ProcessBuilder(insisting(cache))
+            Process commandWithCache = new ProcessBuilder(commandWithCache(cache))
                     .redirectErrorStream(true)
                     .start();
-            boolean used = insisting.waitFor(20, TimeUnit.SECONDS) && insisting.exitValue() == 0;
-            insisting.destroyForcibly();
+            boolean used = commandWithCache.waitFor(20, TimeUnit.SECONDS) && commandWithCache.exitValue() == 0;
+            commandWithCache.destroyForcibly();
             if (used) {
                 ok("start-up", "the AOT cache is used");
             } else {
@@ -196,7 +196,7 @@ final class Examination {
         }
     }
 
-    private static List<String> insisting(String cache) {
+    private static List<String> commandWithCache(String cache) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         return List.of(
                 java,

@@ -5,20 +5,20 @@ import java.util.List;
 import java.util.Optional;
 
 /// Action of the guardian on a run. It is stored before it is done, so that a restarted server does it. Immutable.
-sealed interface Act {
-    /// Number of the act within its run. The same act has the same effect twice.
+sealed interface GuardianAction {
+    /// Number of the action within its run, so that a repetition has no further effect.
     int number();
 
     /// Sends a message to the agent.
-    record Nudge(int number, String text) implements Act {}
+    record Nudge(int number, String text) implements GuardianAction {}
 
     /// Holds the agent and asks a person.
-    record Ask(int number, String rule, String reason, String description) implements Act {}
+    record Ask(int number, String rule, String reason, String description) implements GuardianAction {}
 
     /// Resumes the agent after the answer of a person.
-    record Release(int number) implements Act {}
+    record Release(int number) implements GuardianAction {}
 
-    record Stop(int number, String reason) implements Act {}
+    record Stop(int number, String reason) implements GuardianAction {}
 
     /// Returns the stored form.
     default String encoded() {
@@ -32,7 +32,7 @@ sealed interface Act {
                 });
     }
 
-    static Optional<Act> of(String text) {
+    static Optional<GuardianAction> of(String text) {
         List<String> words = TextListColumn.decode(text);
         if (words.size() < 2) {
             return Optional.empty();

@@ -10,7 +10,7 @@ import java.util.Optional;
 ///
 /// @param budgetNanos budget in billionths of a dollar
 /// @param timeLimit   limit of the task or of the attempt
-record Frame(
+record RunLimits(
         Instant startedAt,
         Run.Runtime runtime,
         Optional<Long> budgetNanos,

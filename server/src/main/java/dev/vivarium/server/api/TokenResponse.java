@@ -31,16 +31,16 @@ import java.util.List;
 import java.util.Optional;
 
 /// Common parts of the routes that issue tokens: types of requests and responses, and the audit entry. Thread-safe.
-public final class TokenAnswer {
+public final class TokenResponse {
     /// The names of scopes. A request must name at least one.
     static final JsonType<Scopes> SCOPES = JsonType.list(STRING.with(
                     "enum", Arrays.stream(Scope.values()).map(Scope::text).toList()))
-            .as(TokenAnswer::scopes, Scopes::names);
+            .as(TokenResponse::scopes, Scopes::names);
 
     /// Lifetime of a token in seconds. A request may ask for any lifetime; the server clamps it to the range.
     static final JsonType<Duration> TTL = LONG.with("default", TokenRequest.MAX_TTL.toSeconds())
             .with("description", "Seconds. The server adjusts the value to the range from 60 to 900.")
-            .as(TokenAnswer::ttl, Duration::toSeconds);
+            .as(TokenResponse::ttl, Duration::toSeconds);
 
     static final ObjectType<Sent> TOKEN = object(
             "Token",
@@ -71,7 +71,7 @@ public final class TokenAnswer {
     private final Endpoints endpoints;
     private final Audit audit;
 
-    public TokenAnswer(Endpoints endpoints, Audit audit) {
+    public TokenResponse(Endpoints endpoints, Audit audit) {
         this.endpoints = endpoints;
         this.audit = audit;
     }
@@ -87,11 +87,11 @@ public final class TokenAnswer {
     }
 
     /// Returns the requested scopes that the caller may have.
-    static Scopes granted(Scopes wanted, Scopes most) {
-        var granted = wanted.narrow(most);
+    static Scopes granted(Scopes wanted, Scopes max) {
+        var granted = wanted.narrow(max);
         if (granted.isEmpty()) {
-            throw new SandboxException(
-                    new Failure.NotAllowed("none of the scopes may be had here; there are " + most.names()));
+            throw new SandboxException(new Failure.NotAllowed(
+                    "none of the requested scopes is available here; available are " + max.names()));
         }
         return granted;
     }
@@ -100,7 +100,7 @@ public final class TokenAnswer {
     void send(Exchange exchange, IssuedToken issued, String how, Optional<Boolean> created) throws IOException {
         var grant = issued.grant();
         String route = "POST /threads/{thread_id}/sandbox" + (how.isEmpty() ? "" : "/" + how);
-        exchange.recorded();
+        exchange.markAudited();
         audit.record(AuditEntry.of(issued.issuedAt(), AuditEntry.Kind.ISSUED, 200, route)
                 .by(exchange.principal())
                 .on(grant.sandbox(), grant.key())

@@ -4,23 +4,23 @@ import dev.vivarium.model.Failure;
 import dev.vivarium.model.SandboxException;
 
 /// Source or target of a copy. As with scp, a colon before any slash denotes a thread.
-sealed interface Place {
-    static Place of(String text) {
+sealed interface FileLocation {
+    static FileLocation of(String text) {
         int colon = text.indexOf(':');
         int slash = text.indexOf('/');
         boolean inside = colon > 0 && (slash < 0 || colon < slash);
-        return inside ? Inside.of(text) : new Here(text);
+        return inside ? Inside.of(text) : new Local(text);
     }
 
     /// Local file, or `-`.
-    record Here(String path) implements Place {
+    record Local(String path) implements FileLocation {
         boolean isStandard() {
             return path.equals("-");
         }
     }
 
     /// File in the sandbox of a thread, or its whole workspace.
-    record Inside(String thread, String path) implements Place {
+    record Inside(String thread, String path) implements FileLocation {
         /// Parses an argument that must name a thread.
         static Inside of(String text) {
             int colon = text.indexOf(':');
@@ -36,7 +36,7 @@ sealed interface Place {
         }
 
         /// Appends the name of the source if the target is a directory.
-        String nameFor(Here source) {
+        String nameFor(Local source) {
             String name = source.path().substring(source.path().lastIndexOf('/') + 1);
             return path.isEmpty() || path.endsWith("/") ? path + name : path;
         }

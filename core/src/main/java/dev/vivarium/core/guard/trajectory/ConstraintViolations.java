@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.Comparator;
 
 /// Finds steps outside of the constraints of the task: paths, tools and hosts. Stateless.
-record LeftConstraints() implements Rule {
+record ConstraintViolations() implements Rule {
     @Override
     public String name() {
         return "left_constraints";
