@@ -322,7 +322,7 @@ def test_a_message_is_sent_even_if_the_waiting_tool_is_interrupted(
 ) -> None:
     async def scene() -> None:
         program, conversation = SlowProgram(), Conversation(run, threads)
-        conversation._turn = Turn.ON
+        conversation._turn = Turn.RUNNING
         conversation._names["call"] = "Bash"
         feeding = asyncio.create_task(conversation._feed(program))
         asking = asyncio.create_task(conversation._before_tool({"tool_name": "Bash"}, "call", None))
@@ -342,7 +342,7 @@ def test_a_message_is_sent_even_if_the_waiting_tool_is_interrupted(
 def test_nothing_overtakes_an_interrupt(run: Run, threads: ThreadPoolExecutor, backend: TestBackend) -> None:
     async def scene() -> None:
         program, conversation = SlowProgram(), Conversation(run, threads)
-        conversation._turn = Turn.ON
+        conversation._turn = Turn.RUNNING
         conversation._names["call"] = "Bash"
         feeding = asyncio.create_task(conversation._feed(program))
         await program.busy.wait()

@@ -85,9 +85,9 @@ class Changed:
 class Turn(Enum):
     """State of the program for the last input."""
 
-    OWED = "it has something to read, and has not begun"
-    ON = "it works"
-    OVER = "it has nothing to do until it is told more"
+    PENDING = "has unread input and has not started"
+    RUNNING = "works"
+    IDLE = "waits for the next message"
 
 
 class Conversation:
@@ -101,7 +101,7 @@ class Conversation:
         # Sent but unread messages by their id in the conversation, and the ids of all sent messages.
         self._unread: dict[str, Message] = {}
         self._sent: set[str] = set()
-        self._turn = Turn.OWED
+        self._turn = Turn.PENDING
         self._stderr = ""
         # Tool calls without a result, by call id.
         self._names: dict[str, str] = {}
@@ -185,7 +185,7 @@ class Conversation:
 
     def _more_to_say(self, outcome: Outcome) -> bool:
         """Reports whether another turn follows, for pending input or after an interrupt."""
-        self._turn = Turn.OWED if self._unread else Turn.OVER
+        self._turn = Turn.PENDING if self._unread else Turn.IDLE
         self._run.inbox.turn_over()
         if self._unread or any(message.content.strip() for message in self._run.inbox.pending()):
             return True
@@ -213,7 +213,7 @@ class Conversation:
         """Returns pending messages; none when the run is ending."""
         if self._run.control.aborted is not None:
             return []
-        if self._turn is Turn.OVER:
+        if self._turn is Turn.IDLE:
             self._run.inbox.turn_over()
         return [message for message in self._run.inbox.pending() if message.id not in self._sent]
 
@@ -228,7 +228,7 @@ class Conversation:
 
     async def _interrupt(self, client: ClaudeSDKClient) -> None:
         # The program ignores an interrupt that arrives before it has started with the previous input.
-        await self._changed.until(lambda: self._turn is not Turn.OWED)
+        await self._changed.until(lambda: self._turn is not Turn.PENDING)
         try:
             await client.interrupt()
         except ClaudeSDKError:
@@ -240,7 +240,7 @@ class Conversation:
     async def _heed_abort(self, client: ClaudeSDKClient) -> None:
         """Interrupts the turn and waits for its result within the time limit."""
         await self._changed.until(lambda: self._run.control.aborted is not None)
-        if self._turn is Turn.OVER:
+        if self._turn is Turn.IDLE:
             return
         with contextlib.suppress(ClaudeSDKError, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
@@ -250,8 +250,8 @@ class Conversation:
     async def _send(self, client: ClaudeSDKClient, message: Message) -> None:
         identity = str(uuid4())
         self._unread[identity] = message
-        if self._turn is Turn.OVER:
-            self._turn = Turn.OWED
+        if self._turn is Turn.IDLE:
+            self._turn = Turn.PENDING
 
         async def one() -> AsyncIterator[dict[str, Any]]:
             yield {
@@ -322,7 +322,7 @@ class Conversation:
 
     async def _system(self, message: SystemMessage) -> None:
         if message.subtype == "init":
-            self._turn = Turn.ON
+            self._turn = Turn.RUNNING
             self._changed.notify()
         if message.subtype == "init" and self._spent.session != message.data.get("session_id"):
             self._spent.session = str(message.data.get("session_id"))

@@ -41,7 +41,7 @@ class HibernationApiTest {
         assertThat(found.string("session_id")).isEqualTo(session);
         assertThat(found.string("status")).isEqualTo("hibernated");
         assertThat(found.string("on_idle")).isEqualTo("hibernate");
-        assertThat(found.string("state_reason")).startsWith("idle: nobody used it since");
+        assertThat(found.string("state_reason")).startsWith("idle: unused since");
         assertThat(found.integer("files_count")).isOne();
         assertThat(found.time("expires_at")).isEqualTo(found.time("ends_at"));
         JsonFields shown = api.get("/threads/" + thread + "/sandbox").json();

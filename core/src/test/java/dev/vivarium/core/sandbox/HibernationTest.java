@@ -71,7 +71,7 @@ class HibernationTest {
 
         assertThat(info.status()).isEqualTo(Status.HIBERNATED);
         assertThat(info.onIdle()).isEqualTo(OnIdle.HIBERNATE);
-        assertThat(info.stateReason().orElseThrow()).startsWith("idle: nobody used it since");
+        assertThat(info.stateReason().orElseThrow()).startsWith("idle: unused since");
         assertThat(info.end()).isEmpty();
         assertThat(info.expiresAt())
                 .isEqualTo(info.endsAt())
