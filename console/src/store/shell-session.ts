@@ -11,10 +11,10 @@ const NOTICE_MS = 10_000
 /** Why a key had no effect. */
 export type Deaf = 'watching' | 'paused' | 'away'
 
-/** A sentence in which the terminal says something about itself. */
+/** Notice of the terminal to its user. */
 export interface Notice {
   readonly text: string
-  /** Another one with the same words is another notice. */
+  /** A repeated notice with the same text is a new object. */
   readonly number: number
 }
 

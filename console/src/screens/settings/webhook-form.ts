@@ -6,7 +6,7 @@ export const KEY = ['webhooks']
 
 const SECRET_BYTES = 32
 
-/** A secret that nobody can guess. */
+/** Random secret. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -19,7 +19,7 @@ const WAYS: Readonly<Record<string, string>> = {
   shell: 'a shell',
 }
 
-/** What was run in the sandbox, the newest first and what still runs before all. A line opens to its output. */
+/** Commands of the sandbox: running ones first, then the newest. A row expands to its output. */
 export function CommandsTable({ events }: { events: EventStore }) {
   const [most, setMost] = useState(STEP)
   const [open, setOpen] = useState<number>()
