@@ -375,7 +375,7 @@ def test_a_worker_that_waits_for_the_server_exits_on_request(
     assert over.wait(PATIENCE)
     backend.state.commands.append("abort")
     assert started.join() == worker.UNDELIVERED
-    assert "was not told how the run ended" in caplog.text
+    assert "the result of the run was not delivered" in caplog.text
 
 
 @pytest.mark.parametrize("to", ["status", "progress", "results"])

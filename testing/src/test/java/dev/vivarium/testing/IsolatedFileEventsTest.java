@@ -73,7 +73,7 @@ class IsolatedFileEventsTest extends FileEventsContract {
 
             awaitCreated(sandbox, "unseen");
             assertThat(warnings.messages)
-                    .anySatisfy(message -> assertThat(message).contains("there is no watch left"));
+                    .anySatisfy(message -> assertThat(message).contains("no inotify watch is left"));
         }
     }
 
