@@ -10,7 +10,7 @@ import java.security.SecureRandom;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/// Whatever bytes a guest sends, the host either understands them or sees a violation; nothing else is ever thrown.
+/// Bytes of a guest are valid frames, or cause a `ProtocolViolation`. They cause no other exception.
 final class WireFuzz {
     private static final ByteBuffer BUFFER = ByteBuffer.allocate(FrameReader.MAX_REST + GuestLoop.READ);
 
@@ -22,7 +22,7 @@ final class WireFuzz {
         loop = GuestLoop.start();
         var id = SandboxId.random(new SecureRandom());
         connection = new Connection(loop, id, SocketChannel.open(StandardProtocolFamily.UNIX));
-        // What the host answers goes nowhere.
+        // The responses of the host are discarded.
         connection.disconnect(Disconnect.Cause.CLOSED, "only its frames are wanted");
     }
 
@@ -54,7 +54,8 @@ final class WireFuzz {
         }
         for (Service service : Service.values()) {
             var subject = new RequestSubject.File("file");
-            channelTable.add(number -> new Channel(connection, number, service, subject, GuestObserver.NONE));
+            channelTable.add(number -> new Channel(
+                    connection, number, service, subject, GuestObserver.NONE, connection.reservation()));
         }
         channelTable.addListener(1, new IncomingConnections(connection, 2, _ -> {}));
         int cut = 2 + Byte.toUnsignedInt(bytes[1]) % (bytes.length - 2);
