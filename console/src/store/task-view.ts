@@ -29,7 +29,7 @@ export function noteOf({ attempts, agent_type: type }: Task): string {
   return [tries, type ?? ''].filter(Boolean).join(' · ')
 }
 
-/** What became of an attempt of a race. Undefined while it runs, and if its check failed. */
+/** Result of an attempt of a race. Undefined while it runs, and if its check failed. */
 export type Place = 'won' | 'lost'
 
 export function placeOf({ status, error_code: code }: TaskAttempt): Place | undefined {
@@ -43,7 +43,7 @@ export function runOf({ attempts }: Task): string | undefined {
   return completed?.run_id ?? attempts.findLast((attempt) => attempt.run_id !== undefined)?.run_id
 }
 
-/** What a task takes over from a task that it depends on, in words. */
+/** Text about the files and the conversation that a task inherits. */
 export function inheritedOf({ files, conversation }: NonNullable<Task['inherit']>): string {
   return [files && 'files', conversation && 'conversation'].filter(Boolean).join(' and ')
 }

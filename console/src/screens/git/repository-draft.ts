@@ -7,7 +7,7 @@ export interface RepositoryDraft {
   readonly repository: string
   /** The branch to start from. */
   readonly revision: string
-  /** The name of a stored credential; empty if there is none. */
+  /** Name of a stored credential. Empty without a credential. */
   readonly credential: string
   readonly ticket: string
   readonly onSuccess: string

@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
 
 interface Props {
   readonly choice: FilterChoice
-  /** Number of the current match, from one; zero if there is none. */
+  /** Number of the current match, from one. Zero without a match. */
   readonly current: number
   readonly onGo: (step: 1 | -1) => void
   /** Numbers of searched events and of all events. */

@@ -105,7 +105,7 @@ function Hook({ hook, onRemove }: { hook: Webhook; onRemove: () => void }) {
   )
 }
 
-/** What became of a test, until the receiver has answered. */
+/** State of a test delivery, until the receiver has responded. */
 function TestOutcome({ sent }: { sent: Delivery }) {
   const { data } = useQuery({
     queryKey: [...KEY, sent.webhook_id, sent.delivery_id],

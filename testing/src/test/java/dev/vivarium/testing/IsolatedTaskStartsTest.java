@@ -3,9 +3,7 @@ package dev.vivarium.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,18 +31,7 @@ class IsolatedTaskStartsTest {
 
     /// Adds a task that runs a shell script. `more` holds more fields of the request.
     private static String add(String script, String more) {
-        String text = new String(
-                Json.bytes(out -> {
-                    out.writeStringProperty("title", "a task");
-                    out.writeStringProperty("runtime", "command");
-                    out.writeNumberProperty("max_retries", 0);
-                    out.writeArrayPropertyStart("command");
-                    List.of("sh", "-c", script).forEach(out::writeString);
-                    out.writeEndArray();
-                }),
-                StandardCharsets.UTF_8);
-        var answer = server.api()
-                .post(TASKS, more.isEmpty() ? text : text.substring(0, text.length() - 1) + "," + more + "}");
+        var answer = server.api().post(TASKS, TaskBody.of(script, more));
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
         return answer.json().string("task_id");
     }

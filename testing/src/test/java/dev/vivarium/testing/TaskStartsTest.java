@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.vivarium.core.access.WorkerGrant.Audience;
-import dev.vivarium.json.Json;
 import dev.vivarium.json.JsonFields;
 import dev.vivarium.model.TaskId;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,22 +31,8 @@ class TaskStartsTest {
         return SERVER.api();
     }
 
-    private static String task(String script, String more) {
-        String text = new String(
-                Json.bytes(out -> {
-                    out.writeStringProperty("title", "a task");
-                    out.writeStringProperty("runtime", "command");
-                    out.writeNumberProperty("max_retries", 0);
-                    out.writeArrayPropertyStart("command");
-                    List.of("sh", "-c", script).forEach(out::writeString);
-                    out.writeEndArray();
-                }),
-                StandardCharsets.UTF_8);
-        return more.isEmpty() ? text : text.substring(0, text.length() - 1) + "," + more + "}";
-    }
-
     private static String add(String script, String more) {
-        return addPlain(task(script, more));
+        return addPlain(TaskBody.of(script, more));
     }
 
     private static String addPlain(String body) {
@@ -190,7 +174,7 @@ class TaskStartsTest {
                 "\"inherit\":{\"from\":\"" + first + "\"},\"depends_on\":[\"" + first + "\"]",
                 "\"inherit\":{\"from\":\"" + first + "\",\"disk\":true}",
                 heir(first))) {
-            var answer = api().post(TASKS, task("true", more));
+            var answer = api().post(TASKS, TaskBody.of("true", more));
             assertThat(answer.status()).as(more + answer.text()).isEqualTo(422);
         }
         assertThat(api().post(TASKS, "{\"title\":\"a\",\"attempts\":2,\"check\":[\"true\"]}")
@@ -202,8 +186,8 @@ class TaskStartsTest {
     @Test
     void aStuckWorkflowIsReported() {
         var user = api().as("task-stuck");
-        String first = user.post(TASKS, task("exit 3", "")).json().string("task_id");
-        user.post(TASKS, task("true", "\"depends_on\":[\"" + first + "\"]"));
+        String first = user.post(TASKS, TaskBody.of("exit 3", "")).json().string("task_id");
+        user.post(TASKS, TaskBody.of("true", "\"depends_on\":[\"" + first + "\"]"));
 
         await().untilAsserted(() -> assertThat(
                         user.get(TASKS + "/events").json().objects("events"))
